@@ -1,0 +1,123 @@
+"""The Parquet container: the header as canonical JSON in the key-value metadata, the table as columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from commcanary.artifacts.canonical import canonical_json
+from commcanary.artifacts.jsontext import decode
+from commcanary.artifacts.stored import Kind, Stored
+from commcanary.errors import InputRefusal, IntegrityRefusal
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+H = TypeVar("H", bound=msgspec.Struct)
+
+_HEADER = b"commcanary.header"
+_CONTENT_ID = b"commcanary.content_id"
+_REMEDY = "write it again with commcanary convert or the stage that made it"
+
+
+def write_parquet(stream: BinaryIO, stored: Stored[H]) -> None:
+    """Write header and table: integers delta-packed, strings and floats as dictionaries, under zstd."""
+    table = pa.table({}) if stored.table is None else stored.table
+    metadata = {
+        _HEADER: canonical_json(stored.header),
+        _CONTENT_ID: stored.content_id.encode(),
+    }
+    delta = [_leaf(field) for field in table.schema if _is_integer(field.type)]
+    others = [_leaf(field) for field in table.schema if not _is_integer(field.type)]
+    with pq.ParquetWriter(
+        stream,
+        table.schema,
+        compression="zstd",
+        compression_level=9,
+        use_dictionary=others,
+        column_encoding=dict.fromkeys(delta, "DELTA_BINARY_PACKED"),
+        write_statistics=False,
+        store_schema=False,
+    ) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata(metadata)
+
+
+def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
+    """Read an artifact of ``kind``.
+
+    Raises ``InputRefusal`` for another format, a missing, added or differently typed column,
+    ``IntegrityRefusal`` where the stated content id is not that of the content.
+    """
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        table = file.read()
+    except (pa.ArrowException, OSError) as error:
+        first_line = str(error).splitlines()[0]
+        raise InputRefusal(
+            "file", f"not a readable Parquet file ({first_line})", "export or copy it again"
+        ) from error
+    metadata = file.metadata.metadata or {}
+    if _HEADER not in metadata:
+        raise InputRefusal(
+            "key-value metadata", "holds no commcanary.header", f"give a CommCanary {kind.name}, or {_REMEDY}"
+        )
+    check_format(metadata[_HEADER], kind)
+    header = decode(metadata[_HEADER], kind.header)
+    stored = Stored(header, _checked(table.replace_schema_metadata(None), kind))
+    check_content_id(stored, metadata.get(_CONTENT_ID, b"").decode("ascii", "replace"))
+    return stored
+
+
+class _FormatOnly(msgspec.Struct):
+    format: str = ""
+
+
+def check_format(header_json: bytes, kind: Kind[H]) -> None:
+    """Raise ``InputRefusal`` unless the document says that it is of ``kind``."""
+    found = decode(header_json, _FormatOnly).format
+    if found != kind.format:
+        raise InputRefusal(
+            "format", f"is {found!r} where {kind.format!r} is needed", f"give a {kind.name} file"
+        )
+
+
+def check_content_id(stored: Stored[H], stated: str) -> None:
+    """Raise ``IntegrityRefusal`` unless ``stated`` is the content id of ``stored``."""
+    if stated != stored.content_id:
+        raise IntegrityRefusal(
+            "content_id",
+            f"states {stated[:12] or 'nothing'} but the content hashes to {stored.content_id[:12]}: "
+            "the file was changed after it was written",
+            _REMEDY,
+        )
+
+
+def _checked(table: pa.Table, kind: Kind[H]) -> pa.Table | None:
+    if kind.schema is None:
+        return None
+    if table.num_columns == 0 and kind.name == "report":
+        return None
+    for field in kind.schema:
+        if field.name not in table.column_names:
+            raise InputRefusal(
+                f"column {field.name}", f"is missing; a {kind.name} has it as {field.type}", _REMEDY
+            )
+        found = table.schema.field(field.name).type
+        if found != field.type:
+            raise InputRefusal(f"column {field.name}", f"is {found} where {field.type} is needed", _REMEDY)
+    extra = sorted(set(table.column_names) - set(kind.schema.names))
+    if extra:
+        raise InputRefusal(f"column {extra[0]}", f"is not one that a {kind.name} has", "remove the column")
+    return table.select(kind.schema.names)
+
+
+def _is_integer(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind.value_type if pa.types.is_list(kind) else kind))
+
+
+def _leaf(field: pa.Field) -> str:
+    return f"{field.name}.list.element" if pa.types.is_list(field.type) else str(field.name)

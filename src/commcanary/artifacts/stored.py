@@ -1,0 +1,73 @@
+"""An artifact as it is stored: a typed header and at most one Arrow table, whatever the container."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from commcanary.artifacts.content import content_id, table_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+H = TypeVar("H", bound=msgspec.Struct)
+
+JsonDocument = dict[str, Any]
+
+
+class SourceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file that an artifact was made from: base name, size in bytes and hex SHA-256."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class Lineage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a derived trace was made from: content id of the original, how, and its event count."""
+
+    derived_from: str
+    method: str
+    source_events: int
+
+
+@dataclass(frozen=True)
+class Stored(Generic[H]):
+    """Header and table of one artifact. ``table`` is None for documents without rows."""
+
+    header: H
+    table: pa.Table | None = None
+
+    @cached_property
+    def table_digest(self) -> str:
+        """Digest of the table's logical values; that of a report without its samples stands in its header."""
+        if self.table is None:
+            return str(getattr(self.header, "samples_digest", ""))
+        return table_digest(self.table)
+
+    @cached_property
+    def content_id(self) -> str:
+        """Hex SHA-256 of what the artifact says, the same in both containers."""
+        return content_id(self.header, self.table_digest)
+
+
+@dataclass(frozen=True)
+class Kind(Generic[H]):
+    """One sort of artifact: its ``format`` string, header type, table schema and JSON shape.
+
+    ``to_json`` makes the JSON document (without ``content_id``); ``from_json`` reads its bytes back.
+    ``states_content_id`` is False for the exchange format that others write too.
+    """
+
+    name: str
+    format: str
+    header: type[H]
+    schema: pa.Schema | None
+    to_json: Callable[[Stored[H]], JsonDocument]
+    from_json: Callable[[bytes], Stored[H]]
+    states_content_id: bool = True

@@ -1,0 +1,1 @@
+"""Config to manifest, cells, receipts, completeness, summary tables and provenance."""

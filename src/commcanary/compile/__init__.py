@@ -1,0 +1,1 @@
+"""A trace turned into a canary: event program, timing codecs, fidelity, commitments."""

@@ -1,0 +1,1 @@
+"""Representations that must be able to fail."""

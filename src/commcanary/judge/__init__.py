@@ -1,0 +1,1 @@
+"""Verdicts: statistics, compare, verify-report, verify-source, verify-behavior."""

@@ -1,0 +1,1 @@
+"""Replay models: events and a configuration in, exposed-latency samples out. Models know no files."""

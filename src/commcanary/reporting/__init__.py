@@ -1,0 +1,1 @@
+"""Figures, tables and HTML: the only users of pandas and pyplot."""

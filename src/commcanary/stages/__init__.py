@@ -1,0 +1,1 @@
+"""One file a stage, one function each: paths in, paths out."""

@@ -1,0 +1,1 @@
+"""A canary turned into what other replayers read."""

@@ -1,0 +1,1 @@
+"""Kernel intervals turned into overlap, exposure and dependency windows."""
