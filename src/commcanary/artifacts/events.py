@@ -61,10 +61,11 @@ class ProcessGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Signature(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """All of an event but its timing. ``group`` is an index into the artifact's process groups."""
 
+    # omit_defaults compares by identity: only None, booleans and small integers may have defaults here
     op: str
     bytes: int
-    group: int = 0
-    phase: str = "unknown"
+    group: int
+    phase: str
     sender_rank: int | None = None
     receiver_rank: int | None = None
     tag: str | None = None
@@ -133,9 +134,7 @@ class Ragged:
         lengths = self.lengths[index]
         bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         within = np.arange(bounds[-1], dtype=np.int64) - np.repeat(bounds[:-1], lengths)
-        return Ragged(
-            self.values[np.repeat(self.bounds[:-1][index], lengths) + within], bounds, self.known[index]
-        )
+        return Ragged(self.values[np.repeat(self.bounds[:-1][index], lengths) + within], bounds, self.known[index])
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,7 @@ def _malformed(message: str, data: bytes) -> InputRefusal:
     if match is None:
         return InputRefusal("text", message, "give one UTF-8 JSON document")
     place = _line_and_column(data, int(match["byte"]))
-    return InputRefusal(
-        place, f"not valid JSON ({match['what']})", "correct the text there or export the file again"
-    )
+    return InputRefusal(place, f"not valid JSON ({match['what']})", "correct the text there or export the file again")
 
 
 def _line_and_column(data: bytes, offset: int) -> str:

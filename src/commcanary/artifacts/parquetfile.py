@@ -57,9 +57,7 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
         table = file.read()
     except (pa.ArrowException, OSError) as error:
         first_line = str(error).splitlines()[0]
-        raise InputRefusal(
-            "file", f"not a readable Parquet file ({first_line})", "export or copy it again"
-        ) from error
+        raise InputRefusal("file", f"not a readable Parquet file ({first_line})", "export or copy it again") from error
     metadata = file.metadata.metadata or {}
     if _HEADER not in metadata:
         raise InputRefusal(
@@ -80,9 +78,7 @@ def check_format(header_json: bytes, kind: Kind[H]) -> None:
     """Raise ``InputRefusal`` unless the document says that it is of ``kind``."""
     found = decode(header_json, _FormatOnly).format
     if found != kind.format:
-        raise InputRefusal(
-            "format", f"is {found!r} where {kind.format!r} is needed", f"give a {kind.name} file"
-        )
+        raise InputRefusal("format", f"is {found!r} where {kind.format!r} is needed", f"give a {kind.name} file")
 
 
 def check_content_id(stored: Stored[H], stated: str) -> None:
@@ -103,9 +99,7 @@ def _checked(table: pa.Table, kind: Kind[H]) -> pa.Table | None:
         return None
     for field in kind.schema:
         if field.name not in table.column_names:
-            raise InputRefusal(
-                f"column {field.name}", f"is missing; a {kind.name} has it as {field.type}", _REMEDY
-            )
+            raise InputRefusal(f"column {field.name}", f"is missing; a {kind.name} has it as {field.type}", _REMEDY)
         found = table.schema.field(field.name).type
         if found != field.type:
             raise InputRefusal(f"column {field.name}", f"is {found} where {field.type} is needed", _REMEDY)

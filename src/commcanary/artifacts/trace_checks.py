@@ -24,6 +24,16 @@ def check_trace(events: Events, start_ns: NDArray[np.int64]) -> None:
     """
     if len(events) == 0:
         raise InputRefusal("events", "the trace is empty", "a trace needs one event or more")
+    check_events(events)
+    _check_starts(events, start_ns)
+    _check_first_arrivals(events)
+
+
+def check_events(events: Events) -> None:
+    """Raise ``InputRefusal`` for what neither a trace nor an expanded canary may have.
+
+    A canary may lack a rank at offset 0: the centre of several arrival patterns need not have one.
+    """
     for number, group in enumerate(events.groups):
         group_is_wrong = group_fault(group)
         if group_is_wrong:
@@ -34,8 +44,8 @@ def check_trace(events: Events, start_ns: NDArray[np.int64]) -> None:
         if fault:
             field, found, remedy = fault
             raise InputRefusal(f"{_first(events, [number])}.{field}", found, remedy)
-    _check_times(events, start_ns)
-    _check_arrivals(events)
+    _check_times(events)
+    _check_per_rank(events)
     _check_links(events)
 
 
@@ -87,22 +97,15 @@ def signature_fault(signature: Signature, group: ProcessGroup) -> tuple[str, str
     return None
 
 
-def _check_times(events: Events, start_ns: NDArray[np.int64]) -> None:
+def _check_times(events: Events) -> None:
     columns = {
-        "start_us": start_ns,
         "gap_us": events.gap_ns,
         "compute_before_us": events.compute_before_ns,
         "compute_overlap_us": events.compute_overlap_ns,
         "observed_exposed_us": events.observed_exposed_ns,
     }
     for name, values in columns.items():
-        lowest = 0 if name == "gap_us" else UNKNOWN
-        _refuse_first(
-            (values < lowest) | (values > MAX_TIME_NS),
-            name,
-            values / NS_PER_US,
-            f"give 0 to {MAX_TIME_US:.0f} us",
-        )
+        _check_range(name, values, 0 if name == "gap_us" else UNKNOWN)
     pressure = events.compute_pressure
     _refuse_first(~((pressure >= 0) & np.isfinite(pressure)), "compute_pressure", pressure, "give 0 or more")
     observed = events.observed_exposed_ns != UNKNOWN
@@ -113,6 +116,10 @@ def _check_times(events: Events, start_ns: NDArray[np.int64]) -> None:
             "is missing while other events have it",
             "give it on all events or on none",
         )
+
+
+def _check_starts(events: Events, start_ns: NDArray[np.int64]) -> None:
+    _check_range("start_us", start_ns, UNKNOWN)
     if (start_ns != UNKNOWN).all():
         steps = np.diff(start_ns)
         _refuse_first(
@@ -129,7 +136,12 @@ def _check_times(events: Events, start_ns: NDArray[np.int64]) -> None:
         )
 
 
-def _check_arrivals(events: Events) -> None:
+def _check_range(field: str, values: NDArray[np.int64], lowest: int) -> None:
+    wrong = (values < lowest) | (values > MAX_TIME_NS)
+    _refuse_first(wrong, field, values / NS_PER_US, f"give 0 to {MAX_TIME_US:.0f} us")
+
+
+def _check_per_rank(events: Events) -> None:
     sizes = np.array([events.groups[s.group].size for s in events.signatures], np.int64)[events.signature]
     for name, ragged in (
         ("rank_arrival_us", events.offsets_ns),
@@ -146,6 +158,9 @@ def _check_arrivals(events: Events) -> None:
                 f"holds {ragged.values[position] / NS_PER_US}",
                 f"give 0 to {MAX_TIME_US:.0f} us",
             )
+
+
+def _check_first_arrivals(events: Events) -> None:
     filled = np.flatnonzero(events.offsets_ns.lengths > 0)
     if len(filled):
         earliest = np.minimum.reduceat(events.offsets_ns.values, events.offsets_ns.bounds[:-1][filled])
@@ -159,9 +174,7 @@ def _check_arrivals(events: Events) -> None:
 
 
 def _check_links(events: Events) -> None:
-    _refuse_first(
-        events.message_sequence < UNKNOWN, "message_sequence", events.message_sequence, "give 0 or more"
-    )
+    _refuse_first(events.message_sequence < UNKNOWN, "message_sequence", events.message_sequence, "give 0 or more")
     position = np.arange(len(events), dtype=np.int64)
     consumer = events.consumer
     wrong = (consumer != UNKNOWN) & ((consumer <= position) | (consumer >= len(events)))

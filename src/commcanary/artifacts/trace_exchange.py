@@ -19,7 +19,7 @@ from commcanary.artifacts.trace_checks import check_trace
 from commcanary.artifacts.trace_order import ordered_gaps
 from commcanary.artifacts.trace_rows import Row, RowReader
 from commcanary.artifacts.trace_table import TRACE_SCHEMA, from_stored, to_stored
-from commcanary.artifacts.trace_writing import row_of
+from commcanary.artifacts.trace_writing import consumers_of, row_of
 from commcanary.errors import InputRefusal
 
 
@@ -78,7 +78,7 @@ def exchange_document(trace: Trace) -> JsonDocument:
     document.pop("groups", None)  # rows name their ranks
     document["workload"] = trace.header.workload
     document["system"] = trace.header.system
-    consumers = frozenset(trace.events.consumer.tolist())
+    consumers = consumers_of(trace)
     document["events"] = [row_of(trace, index, consumers) for index in range(len(trace))]
     return document
 

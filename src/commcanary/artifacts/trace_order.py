@@ -32,9 +32,7 @@ def ordered_gaps(rows: Sequence[Row], reader: RowReader) -> tuple[list[int], lis
                 )
     gaps = []
     for index, row in enumerate(rows):
-        name, us = (
-            ("gap_us", row.gap_us) if row.gap_us is not None else ("compute_before_us", row.compute_before_us)
-        )
+        name, us = ("gap_us", row.gap_us) if row.gap_us is not None else ("compute_before_us", row.compute_before_us)
         gaps.append(0 if us is None else reader.ns(us, f"events[{index}].{name}"))
     return list(range(len(rows))), gaps
 

@@ -96,14 +96,10 @@ class RowReader:
             row = self.rows[index]
             group = _group(row, f"events[{index}]")
             numbers.append(
-                signatures.setdefault(
-                    _signature(row, groups.setdefault(group, len(groups)), index), len(signatures)
-                )
+                signatures.setdefault(_signature(row, groups.setdefault(group, len(groups)), index), len(signatures))
             )
             offsets.append(self._offsets(row, group, index))
-            rank_before.append(
-                self._per_rank(row.rank_compute_before_us, group, index, "rank_compute_before_us")
-            )
+            rank_before.append(self._per_rank(row.rank_compute_before_us, group, index, "rank_compute_before_us"))
         rows = [self.rows[index] for index in order]
         ids = tuple(None if row.id is None else str(row.id) for row in rows)
         events = Events(
@@ -121,16 +117,12 @@ class RowReader:
             consumer=_consumers(rows, ids),
             compute_uncertain=np.asarray([row.compute_fields_uncertain for row in rows], np.bool_),
         )
-        metadata = tuple(
-            None if row.metadata is None else canonical_json(row.metadata).decode() for row in rows
-        )
+        metadata = tuple(None if row.metadata is None else canonical_json(row.metadata).decode() for row in rows)
         return events, self._times(order, "start_us"), ids, metadata
 
     def _times(self, order: Sequence[int], name: str) -> NDArray[np.int64]:
         given = [(index, getattr(self.rows[index], name)) for index in order]
-        return np.asarray(
-            [UNKNOWN if us is None else self.ns(us, f"events[{i}].{name}") for i, us in given], np.int64
-        )
+        return np.asarray([UNKNOWN if us is None else self.ns(us, f"events[{i}].{name}") for i, us in given], np.int64)
 
     def _overlap(self, row: Row, index: int) -> int:
         if row.compute_overlap_unknown or row.compute_overlap_us is None:
@@ -174,9 +166,7 @@ class RowReader:
             )
         return offsets
 
-    def _per_rank(
-        self, given: PerRank | None, group: ProcessGroup, index: int, name: str
-    ) -> list[int] | None:
+    def _per_rank(self, given: PerRank | None, group: ProcessGroup, index: int, name: str) -> list[int] | None:
         if given is None:
             return None
         place = f"events[{index}].{name}"

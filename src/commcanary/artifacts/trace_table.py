@@ -123,9 +123,7 @@ def _events(column: dict[str, Any], header: TraceHeader, count: int) -> Events:
     codes = combined((codes_of(column[name]) for name in _SIGNATURE_COLUMNS), count)
     first = np.unique(codes, return_index=True)[1]
     distinct = {name: column[name].take(pa.array(first)).to_pylist() for name in _SIGNATURE_COLUMNS}
-    signatures = tuple(
-        Signature(**{name: distinct[name][i] for name in _SIGNATURE_COLUMNS}) for i in range(len(first))
-    )
+    signatures = tuple(Signature(**{name: distinct[name][i] for name in _SIGNATURE_COLUMNS}) for i in range(len(first)))
     return Events(
         groups=header.groups,
         signatures=signatures,

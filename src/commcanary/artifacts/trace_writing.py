@@ -11,23 +11,16 @@ from commcanary.artifacts.trace_rows import DEFAULT_PRESSURE
 from commcanary.units import us_from_ns
 
 if TYPE_CHECKING:
-    from commcanary.artifacts.events import ProcessGroup
+    from commcanary.artifacts.events import ProcessGroup, Signature
     from commcanary.artifacts.trace import Trace
 
 
 def row_of(trace: Trace, index: int, consumers: frozenset[int]) -> dict[str, Any]:
-    """The exchange row of one event: what differs from the format's defaults.
-
-    ``consumers`` are the events that others name as the first to need their result.
-    """
+    """The exchange row of one event; ``consumers`` as from ``consumers_of``."""
     events = trace.events
     signature = events.signatures[events.signature[index]]
     group = events.group_of(signature)
-    row: dict[str, Any] = msgspec.to_builtins(signature)
-    row["ranks"] = msgspec.to_builtins(group.ranks)
-    row.pop("group", None)
-    if group.name != "default":
-        row["group"] = group.name
+    row = operation_fields(signature, group)
     row["gap_us"] = us_from_ns(events.gap_ns[index])
     for name, column in (
         ("start_us", trace.start_ns),
@@ -54,24 +47,38 @@ def row_of(trace: Trace, index: int, consumers: frozenset[int]) -> dict[str, Any
         row["compute_fields_uncertain"] = True
     if events.message_sequence[index] != UNKNOWN:
         row["message_sequence"] = int(events.message_sequence[index])
-    _name_row(trace, index, consumers, row)
+    own_id = row_id(trace, index, consumers)
+    if own_id is not None:
+        row["id"] = own_id
+    if events.consumer[index] != UNKNOWN:
+        row["consumed_by"] = row_id(trace, int(events.consumer[index]), consumers)
+    if trace.metadata is not None and trace.metadata[index] is not None:
+        row["metadata"] = msgspec.json.decode(trace.metadata[index] or "{}")
     return row
 
 
-def _name_row(trace: Trace, index: int, consumers: frozenset[int], row: dict[str, Any]) -> None:
-    """Ids where the trace has them; made-up ones (``#7``) only where a consumer must be named."""
-    own = None if trace.ids is None else trace.ids[index]
-    if own is not None or index in consumers:
-        row["id"] = _id(trace, index)
-    if trace.events.consumer[index] != UNKNOWN:
-        row["consumed_by"] = _id(trace, int(trace.events.consumer[index]))
-    if trace.metadata is not None and trace.metadata[index] is not None:
-        row["metadata"] = msgspec.json.decode(trace.metadata[index] or "{}")
+def operation_fields(signature: Signature, group: ProcessGroup) -> dict[str, Any]:
+    """The fields that say which operation an event is, defaults left out."""
+    fields: dict[str, Any] = msgspec.to_builtins(signature)
+    for name, value, default in (("group", group.name, "default"), ("phase", signature.phase, "unknown")):
+        fields.pop(name)
+        if value != default:
+            fields[name] = value
+    fields["ranks"] = msgspec.to_builtins(group.ranks)
+    return fields
 
 
-def _id(trace: Trace, index: int) -> str:
+def consumers_of(trace: Trace) -> frozenset[int]:
+    """The events that others name as the first to need their result."""
+    return frozenset(trace.events.consumer[trace.events.consumer != UNKNOWN].tolist())
+
+
+def row_id(trace: Trace, index: int, consumers: frozenset[int]) -> str | None:
+    """The event's own id; a made-up one (``#7``) only where a consumer must be named; else None."""
     own = None if trace.ids is None else trace.ids[index]
-    return own if own is not None else f"#{index}"
+    if own is None and index in consumers:
+        return f"#{index}"
+    return own
 
 
 def _by_rank(group: ProcessGroup, values_ns: list[int]) -> dict[str, float]:

@@ -1,0 +1,225 @@
+"""The canary: a trace distilled to signatures, an event program and timing records.
+
+One row per timing record. A record stands for ``count`` events in a row; times are multiples of
+``unit_ns`` (the greatest common divisor of all times, so that a trace on a grid stays small).
+
+    signature   in literal stretches of the program, else null
+    count       events that the record stands for
+    gap         sum of their gaps, spread evenly: event i of c gets floor((i+1) g / c) - floor(i g / c) ns
+    offsets     arrival offsets in the order of the group's ranks, null where unknown
+    compute_before, rank_compute_before, compute_overlap, observed_exposed    null where unknown
+    compute_pressure, compute_uncertain, message_sequence
+    consumer    distance in events to the event that first needs the result, null where at once
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from commcanary.artifacts.arrow_columns import from_lists, from_nullable
+from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup, Ragged, Signature
+from commcanary.artifacts.program import Program, expand
+from commcanary.artifacts.stored import Lineage, Stored
+from commcanary.artifacts.trace_checks import check_events
+from commcanary.errors import InputRefusal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CANARY_FORMAT = "commcanary.canary.v1"
+
+_LIST = pa.list_(pa.int64())
+
+CANARY_SCHEMA = pa.schema(
+    [
+        ("signature", pa.int64()),
+        ("count", pa.int64()),
+        ("gap", pa.int64()),
+        ("offsets", _LIST),
+        ("compute_before", pa.int64()),
+        ("rank_compute_before", _LIST),
+        ("compute_overlap", pa.int64()),
+        ("compute_pressure", pa.float64()),
+        ("compute_uncertain", pa.bool_()),
+        ("observed_exposed", pa.int64()),
+        ("message_sequence", pa.int64()),
+        ("consumer", pa.int64()),
+    ]
+)
+
+
+class Fidelity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Largest difference between source and canary per field, in us (pressure: its own unit)."""
+
+    mode: str
+    max_gap_error_us: float = 0.0
+    max_skew_error_us: float = 0.0
+    max_arrival_offset_error_us: float = 0.0
+    max_compute_before_error_us: float = 0.0
+    max_overlap_error_us: float = 0.0
+    max_pressure_error: float = 0.0
+    max_observed_exposed_error_us: float = 0.0
+    max_prefix_gap_error_us: float = 0.0
+
+
+class SearchSummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a behaviour search chose; its ledger is a file of its own, bound by ``ledger_sha256``."""
+
+    candidate_count: int
+    accepted_candidates: int
+    selected: dict[str, float | None]
+    selected_canary_bytes_without_search_metadata: int
+    ledger_sha256: str
+
+
+class Compiler(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """What the compiler did. Byte counts are canonical exchange JSON of canary and trace.
+
+    ``source_segments`` holds the first 16 hex digits of each Merkle leaf where there is more than one:
+    enough to name the segment that differs; ``source_commitment`` (the root) is what binds.
+    """
+
+    source_events: int
+    canary_events: int
+    event_compression_ratio: float
+    source_bytes: int
+    canary_bytes: int
+    byte_compression_ratio: float
+    timing_mode: str
+    fidelity: Fidelity
+    source_content_id: str
+    source_commitment: str
+    source_coverage_status: str
+    fidelity_budget: dict[str, float] = {}
+    timing_sample_limit: int | None = None
+    quantum_ns: int | None = None
+    source_segments: tuple[str, ...] = ()
+    assumptions: dict[str, float] = {}
+    behavior_search: SearchSummary | None = None
+
+
+class CanaryHeader(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    kw_only=True,
+    tag_field="format",
+    tag=CANARY_FORMAT,
+):
+    """What a canary says beside its timing records. It holds no string of the profile but names of
+    operations, groups and phases (and tag and channel of point-to-point messages, which key the noise).
+    """
+
+    workload: dict[str, str]
+    groups: tuple[ProcessGroup, ...]
+    signatures: tuple[Signature, ...]
+    program: Program
+    unit_ns: int
+    compiler: Compiler
+    lineage: Lineage | None = None
+
+
+@dataclass(frozen=True)
+class Canary:
+    """Header and timing records (``CANARY_SCHEMA``) of a canary."""
+
+    stored: Stored[CanaryHeader]
+
+    @property
+    def header(self) -> CanaryHeader:
+        """The typed header."""
+        return self.stored.header
+
+    @property
+    def content_id(self) -> str:
+        """Hex content id, the same in both containers."""
+        return self.stored.content_id
+
+    @property
+    def records(self) -> int:
+        """Number of timing records."""
+        return 0 if self.stored.table is None else int(self.stored.table.num_rows)
+
+    @cached_property
+    def events(self) -> Events:
+        """The events that the canary replays, expanded and checked as a trace would be.
+
+        Raises ``InputRefusal`` naming the program entry or the event that no canary may have.
+        """
+        header, table = self.stored.header, self.stored.table
+        if table is None or table.num_rows == 0:
+            raise InputRefusal("timing", "holds no records", "compile the canary again")
+        column = {name: table.column(name).combine_chunks() for name in CANARY_SCHEMA.names}
+        for name in ("count", "gap", "compute_pressure", "compute_uncertain"):
+            if column[name].null_count:
+                raise InputRefusal(f"column {name}", "holds null", "compile the canary again")
+        count = np.array(column["count"], dtype=np.int64)
+        stated = header.compiler.source_events
+        if header.unit_ns < 1 or (count < 1).any() or int(count.sum()) != stated:
+            raise InputRefusal("column count", f"does not add up to {stated} events", "compile the canary again")
+        for number, signature in enumerate(header.signatures):
+            if not 0 <= signature.group < len(header.groups):
+                raise InputRefusal(f"signatures[{number}].group", f"is {signature.group}", "compile the canary again")
+        signature_of_event = expand(
+            header.program, from_nullable(column["signature"]), count, len(header.signatures), stated
+        )
+        record = np.repeat(np.arange(len(count), dtype=np.int64), count)
+        unit = header.unit_ns
+        events = Events(
+            groups=header.groups,
+            signatures=header.signatures,
+            signature=signature_of_event,
+            gap_ns=spread(np.array(column["gap"], dtype=np.int64) * unit, count),
+            offsets_ns=_lists(column["offsets"], record, unit),
+            compute_before_ns=_times(column["compute_before"], record, unit),
+            rank_compute_before_ns=_lists(column["rank_compute_before"], record, unit),
+            compute_overlap_ns=_times(column["compute_overlap"], record, unit),
+            compute_pressure=np.array(column["compute_pressure"], dtype=np.float64)[record],
+            observed_exposed_ns=_times(column["observed_exposed"], record, unit),
+            message_sequence=from_nullable(column["message_sequence"])[record],
+            consumer=_consumers(from_nullable(column["consumer"])[record]),
+            compute_uncertain=np.asarray(column["compute_uncertain"]).astype(np.bool_)[record],
+        )
+        check_events(events)
+        return events
+
+
+def check_groups(header: CanaryHeader) -> None:
+    """Raise ``InputRefusal`` for a signature whose group the header does not have."""
+    for number, signature in enumerate(header.signatures):
+        if not 0 <= signature.group < len(header.groups):
+            raise InputRefusal(f"signatures[{number}].group", f"is {signature.group}", "compile the canary again")
+
+
+def spread(totals: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[sum(count)]: each total spread over its ``count`` events so that they add up to it exactly."""
+    if (count == 1).all():
+        return totals
+    which = np.repeat(np.arange(len(count)), count)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    share, rest = totals[which] // count[which], totals[which] % count[which]
+    # floor((i+1) t / c) - floor(i t / c) with t = share c + rest; the product stays below c^2
+    upper = (within + 1) * rest // count[which]
+    return np.asarray(share + upper - within * rest // count[which], dtype=np.int64)
+
+
+def _times(column: pa.Array, record: NDArray[np.int64], unit: int) -> NDArray[np.int64]:
+    values = from_nullable(column)
+    return np.asarray(np.where(values == UNKNOWN, UNKNOWN, values * unit)[record], dtype=np.int64)
+
+
+def _lists(column: pa.Array, record: NDArray[np.int64], unit: int) -> Ragged:
+    ragged = from_lists(column)
+    scaled = Ragged(ragged.values * unit, ragged.bounds, ragged.known)
+    return scaled if len(record) == len(ragged) else scaled.take(record)
+
+
+def _consumers(distance: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.asarray(np.where(distance == UNKNOWN, UNKNOWN, np.arange(len(distance)) + distance), dtype=np.int64)

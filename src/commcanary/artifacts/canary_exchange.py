@@ -1,0 +1,150 @@
+"""Canary <-> JSON: the header's fields, and ``timing`` as columns of plain numbers.
+
+``timing`` leaves out what is the same for every canary without the feature: ``count`` where every record
+stands for one event, a nullable column that is null throughout, ``compute_uncertain`` where nothing is.
+Lists are written flat: their lengths follow from the ranks of each record's group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from commcanary.artifacts.arrow_columns import from_lists, from_nullable, lists
+from commcanary.artifacts.canary import CANARY_FORMAT, CANARY_SCHEMA, CanaryHeader, check_groups
+from commcanary.artifacts.canonical import canonical_json
+from commcanary.artifacts.events import UNKNOWN, Ragged
+from commcanary.artifacts.jsontext import convert, decode
+from commcanary.artifacts.number_codec import (
+    NULL,
+    EncodedColumns,
+    Form,
+    encode_floats,
+    encode_integers,
+    plain_lists,
+    text_size,
+)
+from commcanary.artifacts.program import expand
+from commcanary.artifacts.stored import JsonDocument, Kind, Stored
+from commcanary.errors import InputRefusal
+
+_NULLABLE = (
+    "signature",
+    "compute_before",
+    "compute_overlap",
+    "observed_exposed",
+    "message_sequence",
+    "consumer",
+)
+_LISTS = ("offsets", "rank_compute_before")
+MAX_EVENTS = 200_000_000
+"""A short period can ask for any number of events: more than this is refused before memory is."""
+
+_REMEDY = "compile the canary again"
+
+
+def timing_columns(table: pa.Table) -> Form:
+    """The timing records (``CANARY_SCHEMA``) as encoded JSON columns."""
+    column = {name: table.column(name).combine_chunks() for name in CANARY_SCHEMA.names}
+    timing: Form = {}
+    count = np.array(column["count"], dtype=np.int64)
+    if (count != 1).any():
+        timing |= encode_integers("count", count)
+    timing |= encode_integers("gap", np.array(column["gap"], dtype=np.int64))
+    for name in _NULLABLE:
+        values = from_nullable(column[name])
+        if (values != UNKNOWN).any():
+            timing |= encode_integers(name, np.where(values == UNKNOWN, NULL, values))
+    for name in _LISTS:
+        ragged = from_lists(column[name])
+        if ragged.known.any():
+            timing |= encode_integers(name, ragged.values)
+            if not ragged.known.all():
+                timing |= encode_integers(f"{name}_known", ragged.known.astype(np.int64))
+    timing |= encode_floats("compute_pressure", np.array(column["compute_pressure"], dtype=np.float64))
+    uncertain = np.asarray(column["compute_uncertain"]).astype(np.int64)
+    if uncertain.any():
+        timing |= encode_integers("compute_uncertain", uncertain)
+    return timing
+
+
+def exchange_size(header: CanaryHeader, timing: Form) -> int:
+    """Bytes of ``json_bytes(CANARY, ...)`` of a canary with this header and encoded timing."""
+    around = {**msgspec.to_builtins(header), "timing": {}, "content_id": "0" * 64}
+    return len(canonical_json(around)) + text_size(timing) - 1
+
+
+def _to_json(stored: Stored[CanaryHeader]) -> JsonDocument:
+    document: JsonDocument = msgspec.to_builtins(stored.header)
+    if stored.table is not None:
+        document["timing"] = plain_lists(timing_columns(stored.table))
+    return document
+
+
+def _from_json(data: bytes) -> Stored[CanaryHeader]:
+    document = decode(data, dict[str, Any])
+    document.pop("content_id", None)
+    timing = convert(document.pop("timing", None), dict[str, list[Any]])
+    header = convert(document, CanaryHeader)
+    return Stored(header, _table(header, timing))
+
+
+def _table(header: CanaryHeader, timing: dict[str, list[Any]]) -> pa.Table:
+    events = header.compiler.source_events
+    if not 0 < events <= MAX_EVENTS:
+        raise InputRefusal("compiler.source_events", f"is {events}", f"a canary stands for 1 to {MAX_EVENTS} events")
+    largest_group = max((group.size for group in header.groups), default=1)
+    encoded = EncodedColumns("timing", timing, limit=events * max(1, largest_group))
+    count = encoded.integers("count") if encoded.has("count") else None
+    gap = encoded.integers("gap")
+    if count is None:
+        count = np.ones(len(gap), np.int64)
+    records = len(count)
+    columns: dict[str, pa.Array] = {"count": pa.array(count)}
+
+    def sized(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+        if len(values) != records:
+            raise InputRefusal(f"timing.{name}", f"has {len(values)} values for {records} records", _REMEDY)
+        return values
+
+    columns["gap"] = pa.array(sized(gap, "gap"))
+    for name in _NULLABLE:
+        values = sized(encoded.integers(name), name) if encoded.has(name) else np.full(records, NULL)
+        columns[name] = pa.array(values, mask=values == NULL)
+    literal = from_nullable(columns["signature"])
+    signature = expand(header.program, literal, count, len(header.signatures), events)
+    if int(count.sum()) != events or (count < 1).any():
+        raise InputRefusal("timing.count", f"does not add up to {events} events", _REMEDY)
+    check_groups(header)
+    sizes = np.array([header.groups[s.group].size for s in header.signatures], np.int64)
+    per_record = sizes[signature[np.cumsum(count) - count]]
+    for name in _LISTS:
+        columns[name] = lists(_ragged(encoded, name, per_record))
+    columns["compute_pressure"] = pa.array(sized(encoded.floats("compute_pressure"), "compute_pressure"))
+    uncertain = (
+        encoded.integers("compute_uncertain") if encoded.has("compute_uncertain") else np.zeros(records, np.int64)
+    )
+    columns["compute_uncertain"] = pa.array(sized(uncertain, "compute_uncertain") != 0)
+    encoded.finish()
+    return pa.table([columns[name] for name in CANARY_SCHEMA.names], schema=CANARY_SCHEMA)
+
+
+def _ragged(encoded: EncodedColumns, name: str, per_record: np.ndarray[Any, Any]) -> Ragged:
+    known = np.zeros(len(per_record), np.bool_)
+    values = np.zeros(0, np.int64)
+    if encoded.has(name):
+        known = ~known
+        if encoded.has(f"{name}_known"):
+            known = encoded.integers(f"{name}_known") == 1
+        values = encoded.integers(name)
+    lengths = np.where(known, per_record, 0) if len(known) == len(per_record) else np.zeros(0, np.int64)
+    if int(lengths.sum()) != len(values) or len(known) != len(per_record):
+        raise InputRefusal(f"timing.{name}", f"has {len(values)} values where the groups need {lengths.sum()}", _REMEDY)
+    return Ragged(values, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), known)
+
+
+CANARY = Kind("canary", CANARY_FORMAT, CanaryHeader, CANARY_SCHEMA, _to_json, _from_json)
+"""The canary as an artifact kind."""
