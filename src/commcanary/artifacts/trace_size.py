@@ -59,8 +59,7 @@ def _row_sizes(trace: Trace) -> NDArray[np.int64]:
     size += np.where(events.compute_uncertain, _flag("compute_fields_uncertain"), 0)
     sequence = events.message_sequence
     size += np.where(sequence == UNKNOWN, 0, _field("message_sequence") + _digits(np.maximum(sequence, 0)))
-    size += _named(trace)
-    return size
+    return np.asarray(size + _named(trace), dtype=np.int64)
 
 
 def us_text_sizes(ns: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -37,7 +37,9 @@ class Records:
 
 def consumer_distance(events: Events) -> NDArray[np.int64]:
     """int64[n]: events between an event and its consumer, -1 where it is consumed at once."""
-    return np.where(events.consumer == UNKNOWN, UNKNOWN, events.consumer - np.arange(len(events)))
+    distance = events.consumer - np.arange(len(events), dtype=np.int64)
+    distance[events.consumer == UNKNOWN] = UNKNOWN
+    return distance
 
 
 def common_unit_ns(records: Records) -> int:

@@ -1,0 +1,186 @@
+"""The report: what one configuration does to one canary, with the samples that say so.
+
+Header: identity of the canary, model, protocol, configuration and metrics. Table (``REPORT_SCHEMA``): one
+row per sample, seed-major, then iteration, then event in replayed order. A JSON report may leave the table
+out; ``samples_digest`` binds it all the same, so the content id does not depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from commcanary.artifacts.content import table_digest
+from commcanary.artifacts.jsontext import convert, decode
+from commcanary.artifacts.stored import JsonDocument, Kind, Stored
+from commcanary.errors import InputRefusal
+from commcanary.replay.configuration import Configuration, Protocol
+from commcanary.replay.metrics import (
+    QUANTILE_METHOD,
+    Calibration,
+    ExposedMetrics,
+    LatencySummary,
+    Metrics,
+    NamedSummary,
+    summarise,
+)
+from commcanary.replay.model import model_named
+from commcanary.replay.samples import Samples
+
+if TYPE_CHECKING:
+    from commcanary.artifacts.canary import Canary
+
+REPORT_FORMAT = "commcanary.report.v1"
+
+_COLUMNS = ("exposed_us", "total_us", "queue_wait_us", "skew_us", "rank_wait_us")
+
+REPORT_SCHEMA = pa.schema([(name, pa.float64()) for name in _COLUMNS])
+
+
+class CanaryIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which canary was replayed."""
+
+    content_id: str
+    source_events: int
+
+
+class ModelIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which model, at which version, made the samples."""
+
+    name: str
+    version: str
+
+
+class ReplayProtocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the samples were drawn, and by which rule they are summarised."""
+
+    seeds: tuple[int, ...]
+    iterations: int
+    ablations: tuple[str, ...]
+    quantile_method: str
+
+
+class CanarySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the canary says of itself."""
+
+    source_events: int
+    canary_events: int
+    timing_records: int
+    source_bytes: int
+    canary_bytes: int
+    timing_mode: str
+    source_coverage_status: str
+    source_content_id: str
+    assumptions: dict[str, float]
+
+
+class ReportHeader(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="format", tag=REPORT_FORMAT
+):
+    """What a report says beside its samples."""
+
+    canary: CanaryIdentity
+    simulation_model: ModelIdentity
+    replay_protocol: ReplayProtocol
+    backend: Configuration
+    workload: dict[str, str]
+    canary_summary: CanarySummary
+    metrics: ExposedMetrics
+    queue_wait: LatencySummary
+    by_phase: tuple[NamedSummary, ...]
+    by_op: tuple[NamedSummary, ...]
+    calibration: Calibration | None
+    samples_digest: str
+
+
+class Replayer:
+    """One canary under one model and set of ablations: what depends on them alone is prepared once."""
+
+    def __init__(self, canary: Canary, model: str, ablations: tuple[str, ...] = ()) -> None:
+        self.canary = canary
+        self.model = model_named(model)
+        self.ablations = ablations
+        self.prepared = self.model.prepare(canary.events, ablations)
+
+    def samples(self, configuration: Configuration, protocol: Protocol) -> Samples:
+        """The samples of every (seed, iteration, event) under ``configuration``."""
+        return self.model.run(self.prepared, configuration, protocol.seeds, protocol.iterations)
+
+    def report(self, configuration: Configuration, protocol: Protocol) -> Stored[ReportHeader]:
+        """The report of the canary under ``configuration``, samples included."""
+        samples = self.samples(configuration, protocol)
+        table = samples_table(samples)
+        metrics = summarise(samples, self.canary.events, self.ablations)
+        header = ReportHeader(
+            canary=CanaryIdentity(self.canary.content_id, len(self.canary.events)),
+            simulation_model=ModelIdentity(self.model.name, self.model.version),
+            replay_protocol=ReplayProtocol(protocol.seeds, protocol.iterations, protocol.ablations, QUANTILE_METHOD),
+            backend=configuration,
+            workload=self.canary.header.workload,
+            canary_summary=summary_of(self.canary),
+            samples_digest=table_digest(table),
+            **_fields(metrics),
+        )
+        return Stored(header, table)
+
+
+def summary_of(canary: Canary) -> CanarySummary:
+    """What a report repeats of its canary's header."""
+    compiler = canary.header.compiler
+    return CanarySummary(
+        source_events=compiler.source_events,
+        canary_events=compiler.canary_events,
+        timing_records=canary.records,
+        source_bytes=compiler.source_bytes,
+        canary_bytes=compiler.canary_bytes,
+        timing_mode=compiler.timing_mode,
+        source_coverage_status=compiler.source_coverage_status,
+        source_content_id=compiler.source_content_id,
+        assumptions=compiler.assumptions,
+    )
+
+
+def samples_table(samples: Samples) -> pa.Table:
+    """The samples as an Arrow table (``REPORT_SCHEMA``)."""
+    return pa.table([pa.array(getattr(samples, name)) for name in _COLUMNS], schema=REPORT_SCHEMA)
+
+
+def samples_of(table: pa.Table) -> Samples:
+    """The samples in a report's table."""
+    return Samples(*(np.asarray(table.column(name), dtype=np.float64) for name in _COLUMNS))
+
+
+def without_samples(stored: Stored[ReportHeader]) -> Stored[ReportHeader]:
+    """The same report (same content id) without its rows."""
+    return Stored(stored.header)
+
+
+def _fields(metrics: Metrics) -> dict[str, Any]:
+    return {name: getattr(metrics, name) for name in Metrics.__struct_fields__}
+
+
+def _to_json(stored: Stored[ReportHeader]) -> JsonDocument:
+    document: JsonDocument = msgspec.to_builtins(stored.header)
+    if stored.table is not None:
+        document["samples"] = {name: stored.table.column(name).to_pylist() for name in _COLUMNS}
+    return document
+
+
+def _from_json(data: bytes) -> Stored[ReportHeader]:
+    document = decode(data, dict[str, Any])
+    document.pop("content_id", None)
+    samples = document.pop("samples", None)
+    header = convert(document, ReportHeader)
+    if samples is None:
+        return Stored(header)
+    columns = convert(samples, dict[str, list[float]])
+    if set(columns) != set(_COLUMNS) or len({len(column) for column in columns.values()}) != 1:
+        raise InputRefusal("samples", f"are not the equally long columns {', '.join(_COLUMNS)}", "replay again")
+    return Stored(header, pa.table([pa.array(columns[name], pa.float64()) for name in _COLUMNS], schema=REPORT_SCHEMA))
+
+
+REPORT = Kind("report", REPORT_FORMAT, ReportHeader, REPORT_SCHEMA, _to_json, _from_json)
+"""The report as an artifact kind."""
