@@ -7,6 +7,7 @@ out; ``samples_digest`` binds it all the same, so the content id does not depend
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,6 +18,7 @@ from commcanary.artifacts.content import table_digest
 from commcanary.artifacts.jsontext import convert, decode
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
 from commcanary.errors import InputRefusal
+from commcanary.replay.assumptions import assumed
 from commcanary.replay.configuration import Configuration, Protocol
 from commcanary.replay.metrics import (
     QUANTILE_METHOD,
@@ -31,6 +33,8 @@ from commcanary.replay.model import model_named
 from commcanary.replay.samples import Samples
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from commcanary.artifacts.canary import Canary
 
 REPORT_FORMAT = "commcanary.report.v1"
@@ -80,7 +84,7 @@ class CanarySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ReportHeader(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="format", tag=REPORT_FORMAT
 ):
-    """What a report says beside its samples."""
+    """What a report says beside its samples. ``assumptions`` are those that its samples rest on."""
 
     canary: CanaryIdentity
     simulation_model: ModelIdentity
@@ -88,6 +92,7 @@ class ReportHeader(
     backend: Configuration
     workload: dict[str, str]
     canary_summary: CanarySummary
+    assumptions: dict[str, float]
     metrics: ExposedMetrics
     queue_wait: LatencySummary
     by_phase: tuple[NamedSummary, ...]
@@ -97,13 +102,24 @@ class ReportHeader(
 
 
 class Replayer:
-    """One canary under one model and set of ablations: what depends on them alone is prepared once."""
+    """One canary under one model and set of ablations: what depends on them alone is prepared once.
 
-    def __init__(self, canary: Canary, model: str, ablations: tuple[str, ...] = ()) -> None:
+    ``assumptions`` (field -> value in us) stand in for unknown values; those that were needed are stated in
+    every report. Raises ``UnknownValueRefusal`` for a value that is unknown and not assumed.
+    """
+
+    def __init__(
+        self,
+        canary: Canary,
+        model: str,
+        ablations: tuple[str, ...] = (),
+        assumptions: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
         self.canary = canary
         self.model = model_named(model)
         self.ablations = ablations
-        self.prepared = self.model.prepare(canary.events, ablations)
+        self.events, self.assumptions = assumed(canary.events, assumptions)
+        self.prepared = self.model.prepare(self.events, ablations)
 
     def samples(self, configuration: Configuration, protocol: Protocol) -> Samples:
         """The samples of every (seed, iteration, event) under ``configuration``."""
@@ -113,14 +129,15 @@ class Replayer:
         """The report of the canary under ``configuration``, samples included."""
         samples = self.samples(configuration, protocol)
         table = samples_table(samples)
-        metrics = summarise(samples, self.canary.events, self.ablations)
+        metrics = summarise(samples, self.events, self.ablations)
         header = ReportHeader(
-            canary=CanaryIdentity(self.canary.content_id, len(self.canary.events)),
+            canary=CanaryIdentity(self.canary.content_id, len(self.events)),
             simulation_model=ModelIdentity(self.model.name, self.model.version),
             replay_protocol=ReplayProtocol(protocol.seeds, protocol.iterations, protocol.ablations, QUANTILE_METHOD),
             backend=configuration,
             workload=self.canary.header.workload,
             canary_summary=summary_of(self.canary),
+            assumptions=self.assumptions,
             samples_digest=table_digest(table),
             **_fields(metrics),
         )

@@ -1,0 +1,116 @@
+"""The campaign's configuration file, typed: every key, its unit and its default.
+
+Decoding refuses unknown keys, wrong types and impossible values with the path of the key, before any job
+starts. ``config/schemas/campaign.schema.json`` is generated from these types.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from commcanary.judge.compare import Thresholds
+from commcanary.judge.verify_behavior import Tolerances
+from commcanary.replay.configuration import Configuration
+
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+"""Names become folders: letters, digits, dot, dash and underscore."""
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Seed = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Unknown keys are refused."""
+
+
+class SynthSource(_Strict, tag_field="kind", tag="synth", frozen=True):
+    """A trace made by ``commcanary synth NAME``."""
+
+    name: str
+    seed: Seed = 7
+    events: Count = 1000
+
+
+class TraceSource(_Strict, tag_field="kind", tag="trace", frozen=True):
+    """A trace file (``.json`` or ``.parquet``); the path is relative to the configuration file."""
+
+    path: str
+
+
+class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True):
+    """Kineto profiles, one or more ranks of one job; paths are relative to the configuration file.
+
+    Clocks: ``shared`` takes the ranks' clocks as one, ``estimate`` fits offsets from collectives,
+    ``offsets`` takes ``clock_offsets_us`` (rank -> us); without any, arrival skew is unknown.
+    """
+
+    profiles: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    clock: Literal["unknown", "shared", "estimate", "offsets"] = "unknown"
+    clock_offsets_us: dict[str, float] = {}
+    phase: str | None = None
+    process_group: str | None = None
+
+
+Source = SynthSource | TraceSource | KinetoSource
+
+
+class Representation(_Strict, frozen=True):
+    """One representation of every workload: ``canary`` (the compiled trace) or a control.
+
+    ``timing_sample_limit`` and ``quantum_us`` apply to ``canary``; the other numbers to the controls.
+    """
+
+    name: Name
+    method: Literal["canary", "isolated", "random", "frequency", "cluster", "stratified"]
+    timing_sample_limit: Count | None = None
+    quantum_us: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    sample_count: Count = 8
+    cluster_count: Count = 8
+    strata_per_group: Count = 4
+    seed: Seed = 0
+
+
+class Workload(_Strict, frozen=True):
+    """One workload: where its trace comes from, what is assumed in place of unknown fields, what is expected.
+
+    ``baseline``, ``configurations``, ``representations`` and ``seeds`` stand in place of the campaign's for
+    this workload. ``expect`` maps a representation to the behaviour
+    status that its verification should end in; another one is reported, never hidden.
+    """
+
+    name: Name
+    source: Source
+    assume: dict[str, float] = {}
+    baseline: str | None = None
+    configurations: tuple[Configuration, ...] | None = None
+    representations: tuple[Representation, ...] | None = None
+    seeds: Annotated[tuple[Seed, ...], msgspec.Meta(min_length=1)] | None = None
+    expect: dict[str, str] = {}
+    param_dtype: str | None = None
+    param_skip_unsupported: bool = False
+
+
+class ReplayProtocol(_Strict, frozen=True):
+    """How every cell is replayed."""
+
+    model: str = "scheduler-v4"
+    seeds: Annotated[tuple[Seed, ...], msgspec.Meta(min_length=1)] = (7,)
+    iterations: Count = 1
+    ablations: tuple[str, ...] = ()
+
+
+class CampaignConfig(_Strict, frozen=True):
+    """A whole campaign."""
+
+    campaign: Name
+    title: str = ""
+    workloads: Annotated[tuple[Workload, ...], msgspec.Meta(min_length=1)]
+    configurations: Annotated[tuple[Configuration, ...], msgspec.Meta(min_length=1)]
+    baseline: str = "baseline"
+    representations: Annotated[tuple[Representation, ...], msgspec.Meta(min_length=1)]
+    replay: ReplayProtocol = ReplayProtocol()
+    thresholds: Thresholds = Thresholds()
+    tolerances: Tolerances = Tolerances()
+    batch_size: Count = 64

@@ -1,0 +1,152 @@
+"""Reading a campaign's configuration file, and all that its types alone cannot check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from commcanary.artifacts.files import read_bytes
+from commcanary.artifacts.jsontext import convert
+from commcanary.campaign.config import CampaignConfig, KinetoSource, SynthSource, TraceSource, Workload
+from commcanary.errors import InputRefusal, Refusal
+from commcanary.replay.configuration import Protocol
+from commcanary.replay.model import MODELS
+from commcanary.sources.synthetic.registry import SYNTHETIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BEHAVIOUR_STATUSES = ("behaviorally_verified", "behaviorally_unverified", "failed")
+
+
+def load_config(path: Path) -> CampaignConfig:
+    """The validated configuration at ``path``.
+
+    ``configurations`` may name another YAML file (relative to this one) that holds the list. Raises
+    ``InputRefusal`` naming the file, the path of the key, the value and what is allowed.
+    """
+    try:
+        document = load_yaml(path)
+        if isinstance(document, dict) and isinstance(document.get("configurations"), str):
+            document = {**document, "configurations": _listed(path.parent / document["configurations"])}
+        config = convert(document, CampaignConfig)
+        _check(config, path.parent)
+    except Refusal as refusal:
+        raise refusal.in_file(str(path)) from refusal.__cause__
+    return config
+
+
+def load_yaml(path: Path) -> Any:
+    """The YAML document at ``path``; a key given twice is refused, which YAML itself would pass over."""
+    data = read_bytes(path)
+    try:
+        return yaml.load(data, Loader=_StrictLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1} column {mark.column + 1}" if mark else "text"
+        raise InputRefusal(place, str(error.problem or error), "correct the YAML", file=str(path)) from error
+    except yaml.YAMLError as error:
+        raise InputRefusal("text", str(error).splitlines()[0], "correct the YAML", file=str(path)) from error
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Safe YAML without repeated keys."""
+
+
+def _mapping(loader: _StrictLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+    seen: set[str] = set()
+    for key, _ in node.value:
+        if key.value in seen:
+            raise yaml.MarkedYAMLError(problem=f"key {key.value!r} is given twice", problem_mark=key.start_mark)
+        seen.add(key.value)
+    return loader.construct_mapping(node, deep=True)
+
+
+_StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def _listed(path: Path) -> Any:
+    document = load_yaml(path)
+    if not isinstance(document, dict) or set(document) != {"configurations"}:
+        raise InputRefusal(
+            "top level", "is not a mapping with the one key configurations", "see config/README.md", file=str(path)
+        )
+    return document["configurations"]
+
+
+def _check(config: CampaignConfig, folder: Path) -> None:
+    _unique("workloads", [workload.name for workload in config.workloads])
+    _unique("configurations", [c.name for c in config.configurations])
+    _unique("representations", [r.name for r in config.representations])
+    if config.replay.model not in MODELS:
+        raise InputRefusal("replay.model", f"{config.replay.model!r} is unknown", f"known are {', '.join(MODELS)}")
+    with _under("replay"):
+        Protocol(config.replay.seeds, config.replay.iterations, config.replay.ablations)
+    for number, workload in enumerate(config.workloads):
+        with _under(f"workloads[{number}]"):
+            _check_workload(workload, config, folder)
+
+
+def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) -> None:
+    configurations = config.configurations if workload.configurations is None else workload.configurations
+    representations = config.representations if workload.representations is None else workload.representations
+    if not configurations or not representations:
+        raise InputRefusal("configurations", "or representations is an empty list", "leave it out or list one or more")
+    names = _unique("configurations", [c.name for c in configurations])
+    kinds = _unique("representations", [r.name for r in representations])
+    baseline = workload.baseline or config.baseline
+    if baseline not in names:
+        raise InputRefusal("baseline", f"{baseline!r} is not a configuration", f"known are {', '.join(names)}")
+    for number, representation in enumerate(representations):
+        if representation.timing_sample_limit is not None and representation.quantum_us is not None:
+            place = f"representations[{number}].quantum_us"
+            raise InputRefusal(place, "is given beside timing_sample_limit", "choose one of them")
+    for representation_name, status in workload.expect.items():
+        if representation_name not in kinds:
+            known = ", ".join(kinds)
+            raise InputRefusal(f"expect.{representation_name}", "is not a representation", f"known are {known}")
+        if status not in BEHAVIOUR_STATUSES:
+            allowed = ", ".join(BEHAVIOUR_STATUSES)
+            raise InputRefusal(f"expect.{representation_name}", f"is {status!r}", f"allowed are {allowed}")
+    if workload.seeds is not None:
+        Protocol(workload.seeds)
+    source = workload.source
+    if isinstance(source, SynthSource) and source.name not in SYNTHETIC:
+        raise InputRefusal("source.name", f"{source.name!r} is unknown", f"known are {', '.join(SYNTHETIC)}")
+    if isinstance(source, TraceSource):
+        _existing("source.path", folder / source.path)
+    if isinstance(source, KinetoSource):
+        for number, profile in enumerate(source.profiles):
+            _existing(f"source.profiles[{number}]", folder / profile)
+
+
+def _unique(place: str, names: Sequence[str | None]) -> list[str]:
+    for number, name in enumerate(names):
+        if name is None:
+            raise InputRefusal(f"{place}[{number}].name", "is missing", "name every configuration")
+    for name, count in Counter(names).items():
+        if count > 1:
+            number = len(names) - 1 - list(reversed(names)).index(name)
+            raise InputRefusal(f"{place}[{number}].name", f"{name!r} is used {count} times", "give each its own name")
+    return [str(name) for name in names]
+
+
+def _existing(place: str, path: Path) -> None:
+    if not path.is_file():
+        raise InputRefusal(
+            place, f"names {path}, which is not there", "paths count from the configuration file's folder"
+        )
+
+
+@contextmanager
+def _under(key: str) -> Iterator[None]:
+    """Prefix the place of a refusal with the key that it lies under."""
+    try:
+        yield
+    except Refusal as refusal:
+        refusal.place = f"{key}.{refusal.place}" if refusal.place else key
+        raise

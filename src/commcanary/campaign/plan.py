@@ -1,0 +1,106 @@
+"""The plan of a campaign: its configuration resolved into cells, settings and paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from commcanary.campaign.config import CampaignConfig, KinetoSource, Representation, TraceSource, Workload
+from commcanary.campaign.config_file import load_config
+from commcanary.replay.configuration import Configuration, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One workload in one representation under one configuration."""
+
+    workload: str
+    representation: str
+    configuration: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A validated configuration and the folder that its relative paths start from."""
+
+    config: CampaignConfig
+    folder: Path
+
+    @classmethod
+    def load(cls, path: Path) -> Plan:
+        """Read and validate the configuration file at ``path``.
+
+        Raises ``InputRefusal`` with the path of the key, the value and what is allowed.
+        """
+        return cls(load_config(Path(path)), Path(path).parent)
+
+    @property
+    def name(self) -> str:
+        """The campaign's name: its folder under ``results/``."""
+        return self.config.campaign
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """Names of the workloads, as configured."""
+        return tuple(workload.name for workload in self.config.workloads)
+
+    def workload(self, name: str) -> Workload:
+        """The workload called ``name``."""
+        return next(workload for workload in self.config.workloads if workload.name == name)
+
+    def representations(self, workload: str) -> tuple[Representation, ...]:
+        """Representations of a workload: its own list, else the campaign's."""
+        own = self.workload(workload).representations
+        return self.config.representations if own is None else own
+
+    def representation(self, workload: str, name: str) -> Representation:
+        """The representation called ``name`` of a workload."""
+        return next(r for r in self.representations(workload) if r.name == name)
+
+    def configurations(self, workload: str) -> tuple[Configuration, ...]:
+        """Configurations that a workload is replayed under: its own list, else the campaign's."""
+        own = self.workload(workload).configurations
+        return self.config.configurations if own is None else own
+
+    def baseline(self, workload: str) -> str:
+        """The configuration that the others of a workload are compared against."""
+        return self.workload(workload).baseline or self.config.baseline
+
+    def protocol(self, workload: str) -> Protocol:
+        """Seeds, iterations and ablations of a workload's cells."""
+        replay = self.config.replay
+        return Protocol(self.workload(workload).seeds or replay.seeds, replay.iterations, replay.ablations)
+
+    def batches(self, workload: str) -> tuple[tuple[Configuration, ...], ...]:
+        """The configurations of a workload in batches of ``batch_size``: one replay job each."""
+        configurations, size = self.configurations(workload), self.config.batch_size
+        return tuple(configurations[start : start + size] for start in range(0, len(configurations), size))
+
+    def cells(self) -> Iterator[Cell]:
+        """Every expected cell."""
+        for workload in self.workloads:
+            for representation in self.representations(workload):
+                for configuration in self.configurations(workload):
+                    yield Cell(workload, representation.name, str(configuration.name))
+
+    def source_files(self, workload: str) -> tuple[Path, ...]:
+        """The files that a workload's trace is made from, resolved against the configuration's folder."""
+        source = self.workload(workload).source
+        if isinstance(source, TraceSource):
+            return (self.folder / source.path,)
+        if isinstance(source, KinetoSource):
+            return tuple(self.folder / profile for profile in source.profiles)
+        return ()
+
+    def source_settings(self, workload: str) -> dict[str, Any]:
+        """How a workload's trace is made, as plain data, without the files' paths."""
+        settings: dict[str, Any] = msgspec.to_builtins(self.workload(workload).source)
+        settings.pop("path", None)
+        settings.pop("profiles", None)
+        return settings

@@ -1,0 +1,64 @@
+"""Which code made a result: a digest over the modules that a stage imports, comments and layout aside."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import commcanary
+
+_PACKAGE = Path(commcanary.__file__).parent
+
+
+@cache
+def code_digest(module: str) -> str:
+    """Hex SHA-256 over ``module`` and every module of this package that it imports, directly or not.
+
+    Each counts as its syntax tree, so that a comment or a line break changes nothing. Also covers
+    imports inside functions, because that is where heavy modules are loaded.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(reached_modules(module)):
+        tree = ast.dump(ast.parse(_file(name).read_text(encoding="utf-8")))
+        digest.update(f"{name}\n{hashlib.sha256(tree.encode()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def reached_modules(module: str) -> frozenset[str]:
+    """The names of ``module`` and of all modules of this package that it imports, directly or not."""
+    reached: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += sorted(imported_modules(name) - reached)
+    return frozenset(reached)
+
+
+@cache
+def imported_modules(module: str) -> frozenset[str]:
+    """Modules of this package that ``module`` imports anywhere in its text.
+
+    A registry that loads modules by name counts too: any string that is the name of a module here.
+    """
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(_file(module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+    return frozenset(name for name in found if name.startswith("commcanary.") and _is_module(name))
+
+
+def _is_module(name: str) -> bool:
+    return name.replace(".", "").isidentifier() and _file(name).is_file()
+
+
+def _file(module: str) -> Path:
+    path = _PACKAGE.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

@@ -1,0 +1,77 @@
+"""Receipts: what a cell's output was made from, so that it is made again only when that changed."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from commcanary.artifacts.atomic import write_bytes
+from commcanary.artifacts.canonical import canonical_json
+from commcanary.artifacts.files import read_bytes
+from commcanary.errors import Refusal
+
+
+class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Binds an output to its inputs. ``cell`` alone decides whether it still holds; when and where are for people."""
+
+    cell: str
+    stage: str
+    inputs: dict[str, str]
+    settings: Any
+    code: str
+    output: str
+    output_content_id: str
+    output_sha256: str
+    when: str
+    where: str
+
+
+def cell_id(stage: str, inputs: dict[str, str], settings: Any, code: str) -> str:
+    """Hex digest of what a cell is made from: input content ids, settings and the stage's code."""
+    return hashlib.sha256(canonical_json([stage, inputs, settings, code])).hexdigest()
+
+
+def receipt_path(output: Path) -> Path:
+    """Where the receipt of ``output`` lies."""
+    return output.with_name(output.name + ".receipt.json")
+
+
+def write_receipt(
+    output: Path, content_id: str, *, stage: str, inputs: dict[str, str], settings: Any, code: str
+) -> Receipt:
+    """Write the receipt of ``output``, which must have been written already."""
+    receipt = Receipt(
+        cell=cell_id(stage, inputs, settings, code),
+        stage=stage,
+        inputs=inputs,
+        settings=msgspec.to_builtins(settings),
+        code=code,
+        output=output.name,
+        output_content_id=content_id,
+        output_sha256=file_sha256(output),
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        where=platform.node(),
+    )
+    write_bytes(receipt_path(output), canonical_json(receipt) + b"\n")
+    return receipt
+
+
+def held_receipt(output: Path, cell: str) -> Receipt | None:
+    """The receipt of ``output`` if it is for ``cell`` and the file is still the one that it names, else None."""
+    try:
+        receipt = msgspec.json.decode(read_bytes(receipt_path(output)), type=Receipt)
+        if receipt.cell == cell and receipt.output_sha256 == file_sha256(output):
+            return receipt
+    except (Refusal, msgspec.DecodeError):
+        return None
+    return None
+
+
+def file_sha256(path: Path) -> str:
+    """Hex SHA-256 of a file's bytes; raises ``StorageRefusal`` where it cannot be read."""
+    return hashlib.sha256(read_bytes(path)).hexdigest()

@@ -1,0 +1,1 @@
+"""Seeded traces made by rule: demonstrations, benchmarks and oracles, never measurements."""
