@@ -11,7 +11,14 @@ import pyarrow as pa
 from commcanary.artifacts.atomic import write_atomically, write_bytes
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.jsontext import decode
-from commcanary.artifacts.parquetfile import check_content_id, check_format, read_parquet, write_parquet
+from commcanary.artifacts.parquetfile import (
+    StatedFormat,
+    check_content_id,
+    check_format,
+    read_parquet,
+    stated_header,
+    write_parquet,
+)
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
 from commcanary.errors import InputRefusal, Refusal, StorageRefusal, UsageError
 
@@ -61,6 +68,15 @@ def json_document(kind: Kind[H], stored: Stored[H]) -> JsonDocument:
 def json_bytes(kind: Kind[H], stored: Stored[H]) -> bytes:
     """Canonical exchange JSON of an artifact: the bytes that size figures are about."""
     return canonical_json(json_document(kind, stored))
+
+
+def format_of(path: Path) -> str:
+    """The ``format`` that the file at ``path`` states; every ``Refusal`` names the file."""
+    try:
+        data = stated_header(_mapped(path)) if check_suffix(path) == ".parquet" else read_bytes(path)
+        return decode(data, StatedFormat).format
+    except Refusal as refusal:
+        raise refusal.in_file(str(path)) from refusal.__cause__
 
 
 def read_bytes(path: Path) -> bytes:

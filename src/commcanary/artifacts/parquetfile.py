@@ -52,17 +52,13 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
     Raises ``InputRefusal`` for another format, a missing, added or differently typed column,
     ``IntegrityRefusal`` where the stated content id is not that of the content.
     """
+    file = _opened(data)
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
         table = file.read()
     except (pa.ArrowException, OSError) as error:
-        first_line = str(error).splitlines()[0]
-        raise InputRefusal("file", f"not a readable Parquet file ({first_line})", "export or copy it again") from error
+        raise _unreadable(error) from error
     metadata = file.metadata.metadata or {}
-    if _HEADER not in metadata:
-        raise InputRefusal(
-            "key-value metadata", "holds no commcanary.header", f"give a CommCanary {kind.name}, or {_REMEDY}"
-        )
+    _require_header(metadata)
     check_format(metadata[_HEADER], kind)
     header = decode(metadata[_HEADER], kind.header)
     stored = Stored(header, _checked(table.replace_schema_metadata(None), kind))
@@ -70,13 +66,23 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
     return stored
 
 
-class _FormatOnly(msgspec.Struct):
+def stated_header(data: pa.Buffer) -> bytes:
+    """The header's JSON, whatever the kind of artifact; raises ``InputRefusal`` where there is none."""
+    metadata = _opened(data).metadata.metadata or {}
+    _require_header(metadata)
+    header: bytes = metadata[_HEADER]
+    return header
+
+
+class StatedFormat(msgspec.Struct):
+    """The one field that says which kind of artifact a document is."""
+
     format: str = ""
 
 
 def check_format(header_json: bytes, kind: Kind[H]) -> None:
     """Raise ``InputRefusal`` unless the document says that it is of ``kind``."""
-    found = decode(header_json, _FormatOnly).format
+    found = decode(header_json, StatedFormat).format
     if found != kind.format:
         raise InputRefusal("format", f"is {found!r} where {kind.format!r} is needed", f"give a {kind.name} file")
 
@@ -89,6 +95,24 @@ def check_content_id(stored: Stored[H], stated: str) -> None:
             f"states {stated[:12] or 'nothing'} but the content hashes to {stored.content_id[:12]}: "
             "the file was changed after it was written",
             _REMEDY,
+        )
+
+
+def _opened(data: pa.Buffer) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(pa.BufferReader(data))
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> InputRefusal:
+    return InputRefusal("file", f"not a readable Parquet file ({str(error).splitlines()[0]})", "export or copy it again")
+
+
+def _require_header(metadata: dict[bytes, bytes]) -> None:
+    if _HEADER not in metadata:
+        raise InputRefusal(
+            "key-value metadata", "holds no commcanary.header", f"give a CommCanary artifact, or {_REMEDY}"
         )
 
 

@@ -1,0 +1,81 @@
+"""``commcanary``: commands assembled, errors turned into one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib import import_module
+from typing import Annotated
+
+import click
+import typer
+
+from commcanary import __version__
+from commcanary.errors import EXIT_INTERRUPTED, EXIT_USAGE, CommCanaryError
+
+_COMMANDS = (
+    "compile",
+    "replay",
+    "compare",
+    "verify_report",
+    "verify_source",
+    "verify_behavior",
+    "reduce",
+    "baseline",
+    "import_kineto",
+    "export_param",
+    "show",
+    "convert",
+    "synth",
+)
+"""Each a module of this package with a function ``command``."""
+
+app = typer.Typer(
+    name="commcanary",
+    help="Distil a profile of a distributed job into a canary; replay, compare and check it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def _options(
+    _debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a refusal.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
+def _assemble() -> None:
+    for name in _COMMANDS:
+        app.command(name.replace("_", "-"))(import_module(f"commcanary.cli.{name}").command)
+    app.add_typer(import_module("commcanary.cli.campaign").app, name="campaign")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command and end the process with its exit code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; the exit code of the table in ``errors``."""
+    _assemble()
+    try:
+        code = app(arguments, prog_name="commcanary", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Abort:
+        return EXIT_INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except CommCanaryError as error:
+        if "--debug" in arguments:
+            traceback.print_exc()
+        print(f"commcanary: {error}", file=sys.stderr)
+        return error.exit_code

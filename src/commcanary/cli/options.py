@@ -1,0 +1,29 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commcanary.errors import UsageError
+
+Output = Annotated[Path, typer.Option("-o", "--output", help="File to write: .json or .parquet.")]
+Assume = Annotated[
+    list[str] | None,
+    typer.Option("--assume", metavar="FIELD=VALUE", help="Value in us in place of an unknown one; blocks the strong verdict."),
+]
+Model = Annotated[str, typer.Option("--model", help="Replay model: scheduler-v4 or closed-loop-v1.")]
+
+
+def numbers(option: str, given: list[str] | None) -> dict[str, float]:
+    """``["a=1", ...]`` as a dict; raises ``UsageError`` naming the option and the pair that is not one."""
+    pairs: dict[str, float] = {}
+    for pair in given or []:
+        key, _, value = pair.partition("=")
+        try:
+            pairs[key] = float(value)
+        except ValueError:
+            raise UsageError(f"{option} {pair}: give NAME=NUMBER") from None
+    return pairs

@@ -1,0 +1,64 @@
+"""``commcanary replay``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from commcanary.cli.options import Assume, Model, Output, numbers
+from commcanary.errors import UsageError
+
+
+def command(
+    canary: Annotated[Path, typer.Argument(help="Canary to replay.")],
+    output: Output,
+    model: Model = "scheduler-v4",
+    configuration: Annotated[str, typer.Option(help="Named configuration to start from.")] = "baseline",
+    bandwidth_gbps: Annotated[float | None, typer.Option(help="Link bandwidth in Gbit/s.")] = None,
+    latency_floor_us: Annotated[float | None, typer.Option(help="Latency floor in us.")] = None,
+    compute_pressure: Annotated[float | None, typer.Option(help="Compute pressure, no unit.")] = None,
+    overlap_efficiency: Annotated[float | None, typer.Option(help="Overlap efficiency, 0 to 1.")] = None,
+    iterations: Annotated[int, typer.Option(help="Iterations per seed.")] = 1,
+    seed: Annotated[list[int] | None, typer.Option(help="Seed of the noise; repeat for several.  [default: 7]")] = None,
+    ablate: Annotated[list[str] | None, typer.Option(help="Aspect to leave out; repeat for several.")] = None,
+    assume: Assume = None,
+    include_samples: Annotated[bool, typer.Option("--include-samples", help="Keep samples in a JSON report.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Also write the report as a page.")] = None,
+) -> None:
+    """Replay a canary under one configuration."""
+    from commcanary.replay.configuration import NAMED, Protocol
+    from commcanary.stages.replay import replay_stage
+
+    if configuration not in NAMED:
+        raise UsageError(f"--configuration {configuration}: known are {', '.join(NAMED)}")
+    given = {
+        "bandwidth_gbps": bandwidth_gbps,
+        "latency_floor_us": latency_floor_us,
+        "compute_pressure": compute_pressure,
+        "overlap_efficiency": overlap_efficiency,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    report = replay_stage(
+        canary,
+        output,
+        msgspec.structs.replace(NAMED[configuration], **changes),
+        Protocol(tuple(seed or [7]), iterations, tuple(ablate or [])),
+        model=model,
+        assumptions=numbers("--assume", assume),
+        include_samples=include_samples,
+    )
+    header = report.header
+    metrics = header.metrics
+    print(
+        f"replayed {header.canary.source_events} events: median={metrics.median_us:.3f} us "
+        f"p95={metrics.p95_us:.3f} us p99={metrics.p99_us:.3f} us hidden={metrics.communication_hidden_pct:.2f}%"
+    )
+    for field, value in header.assumptions.items():
+        print(f"assumed {field}={value} where it is unknown")
+    if html is not None:
+        from commcanary.reporting.report_page import write_report_page
+
+        write_report_page(report.header, html)

@@ -1,0 +1,44 @@
+"""Every kind of artifact, found by the format that a file states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commcanary.artifacts.canary_exchange import CANARY
+from commcanary.artifacts.files import format_of
+from commcanary.artifacts.trace_exchange import TRACE
+from commcanary.errors import InputRefusal
+from commcanary.judge.compare import COMPARISON
+from commcanary.judge.verify_behavior import BEHAVIOR
+from commcanary.judge.verify_report import REPORT_VERIFICATION
+from commcanary.judge.verify_source import SOURCE_VERIFICATION
+from commcanary.replay.report import REPORT
+from commcanary.stages.replay import CELLS
+from commcanary.targets.param import PARAM_ACCOUNT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commcanary.artifacts.stored import Kind
+
+KINDS: tuple[Kind[Any], ...] = (
+    TRACE,
+    CANARY,
+    REPORT,
+    COMPARISON,
+    REPORT_VERIFICATION,
+    SOURCE_VERIFICATION,
+    BEHAVIOR,
+    CELLS,
+    PARAM_ACCOUNT,
+)
+
+
+def kind_of(path: Path) -> Kind[Any]:
+    """The kind of the artifact at ``path``; raises ``InputRefusal`` for a format that is not ours."""
+    stated = format_of(path)
+    for kind in KINDS:
+        if kind.format == stated:
+            return kind
+    known = ", ".join(kind.format for kind in KINDS)
+    raise InputRefusal("format", f"is {stated!r}", f"known are {known}", file=str(path))
