@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from commcanary.campaign.config import CampaignConfig, KinetoSource, Representation, TraceSource, Workload
 from commcanary.campaign.config_file import load_config
 from commcanary.replay.configuration import Configuration, Protocol
+from commcanary.units import ns_from_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,6 +62,12 @@ class Plan:
         """The representation called ``name`` of a workload."""
         return next(r for r in self.representations(workload) if r.name == name)
 
+    def timing(self, workload: str, representation: str) -> dict[str, int | None]:
+        """How a representation's timing is compiled: the fields of ``CompileSettings``."""
+        own = self.representation(workload, representation)
+        quantum_ns = None if own.quantum_us is None else ns_from_us(own.quantum_us)
+        return {"timing_sample_limit": own.timing_sample_limit, "quantum_ns": quantum_ns}
+
     def configurations(self, workload: str) -> tuple[Configuration, ...]:
         """Configurations that a workload is replayed under: its own list, else the campaign's."""
         own = self.workload(workload).configurations
@@ -97,10 +102,3 @@ class Plan:
         if isinstance(source, KinetoSource):
             return tuple(self.folder / profile for profile in source.profiles)
         return ()
-
-    def source_settings(self, workload: str) -> dict[str, Any]:
-        """How a workload's trace is made, as plain data, without the files' paths."""
-        settings: dict[str, Any] = msgspec.to_builtins(self.workload(workload).source)
-        settings.pop("path", None)
-        settings.pop("profiles", None)
-        return settings

@@ -62,3 +62,14 @@ def _is_module(name: str) -> bool:
 def _file(module: str) -> Path:
     path = _PACKAGE.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def source_digest() -> str:
+    """Hex SHA-256 over every module of the package, and the workflow beside it where there is one."""
+    digest = hashlib.sha256()
+    root = _PACKAGE.parents[1]
+    workflow = [root / "Snakefile", *sorted((root / "workflow").glob("*/*"))]
+    for path in [*sorted(_PACKAGE.rglob("*.py")), *(path for path in workflow if path.is_file())]:
+        name = path.relative_to(root).as_posix()
+        digest.update(f"{name}\n{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()

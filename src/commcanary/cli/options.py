@@ -12,7 +12,9 @@ from commcanary.errors import UsageError
 Output = Annotated[Path, typer.Option("-o", "--output", help="File to write: .json or .parquet.")]
 Assume = Annotated[
     list[str] | None,
-    typer.Option("--assume", metavar="FIELD=VALUE", help="Value in us in place of an unknown one; blocks the strong verdict."),
+    typer.Option(
+        "--assume", metavar="FIELD=VALUE", help="Value in us in place of an unknown one; blocks the strong verdict."
+    ),
 ]
 Model = Annotated[str, typer.Option("--model", help="Replay model: scheduler-v4 or closed-loop-v1.")]
 

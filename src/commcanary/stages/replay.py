@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from commcanary.artifacts.document import document_kind
 from commcanary.artifacts.files import check_suffix, write_artifact
+from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.stored import Stored
 from commcanary.campaign.receipts import cell_id, held_receipt, write_receipt
+from commcanary.replay.configuration import Configuration, Protocol
 from commcanary.replay.report import REPORT, Replayer, without_samples
 from commcanary.stages.reading import naming, read_canary
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from commcanary.replay.configuration import Configuration, Protocol
     from commcanary.replay.report import ReportHeader
 
 CELLS_FORMAT = "commcanary.cells.v1"
@@ -67,10 +68,9 @@ def replay_stage(
 
 def replay_batch_stage(
     canary_path: Path,
-    folder: Path,
     index_path: Path,
-    configurations: Sequence[Configuration],
-    protocol: Protocol,
+    configurations: Sequence[Mapping[str, Any]],
+    protocol: Mapping[str, Any],
     *,
     model: str,
     assumptions: Mapping[str, float],
@@ -78,27 +78,29 @@ def replay_batch_stage(
 ) -> CellIndex:
     """Replay one canary under each configuration: one report and one receipt a cell, then their index.
 
-    A cell whose receipt still holds is not replayed. Reports are ``folder/NAME.parquet``; each is written
-    as it is done, so that a kill loses the cell at work only.
+    Configurations and protocol come as plain data. Reports are ``NAME.parquet`` beside the index; a cell
+    whose receipt still holds is not replayed, and each is written as it is done, so that a kill loses the
+    cell at work only.
     """
+    drawn = convert(protocol, Protocol)
     canary = read_canary(canary_path)
     replayer: Replayer | None = None
     entries = []
-    for configuration in configurations:
+    for configuration in convert(configurations, list[Configuration]):
         settings = {
             "configuration": configuration,
-            "protocol": protocol,
+            "protocol": drawn,
             "model": model,
             "assumptions": dict(assumptions),
         }
         inputs = {"canary": canary.content_id}
-        path = folder / f"{configuration.name}.parquet"
+        path = index_path.with_name(f"{configuration.name}.parquet")
         receipt = held_receipt(path, cell_id(STAGE, inputs, settings, code))
         if receipt is None:
             if replayer is None:
                 with naming(canary_path):
-                    replayer = Replayer(canary, model, protocol.ablations, assumptions)
-            report = replayer.report(configuration, protocol)
+                    replayer = Replayer(canary, model, drawn.ablations, assumptions)
+            report = replayer.report(configuration, drawn)
             write_artifact(path, REPORT, report)
             receipt = write_receipt(path, report.content_id, stage=STAGE, inputs=inputs, settings=settings, code=code)
         entries.append(CellEntry(str(configuration.name), path.name, receipt.output_content_id))

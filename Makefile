@@ -1,0 +1,33 @@
+# The two commands of the README. Both set up .venv first; nothing is installed outside it.
+PYTHON ?= python3
+CONFIG ?= config/config.yaml
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: campaign test lint clean
+
+campaign: $(VENV)/.ready
+	$(BIN)/commcanary campaign run $(CONFIG)
+
+test: $(VENV)/.ready
+	$(BIN)/pytest -n auto
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo 'Python 3.11 or newer is needed: apt-get install python3 python3-venv' >&2; exit 3; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo 'The venv module is needed: apt-get install python3-venv' >&2; exit 3; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+clean:
+	rm -rf results/*/ .snakemake

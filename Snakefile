@@ -1,0 +1,33 @@
+# One campaign: traces -> representations -> canaries -> reports -> verdicts -> exports -> tables, figures, page.
+# What is run stands in the configuration file; what a stage does stands in src/commcanary/stages/.
+from snakemake.utils import min_version
+
+min_version("9.6")
+
+
+if not config:
+
+    configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/manifest.smk"
+include: "workflow/rules/trace.smk"
+include: "workflow/rules/represent.smk"
+include: "workflow/rules/compile.smk"
+include: "workflow/rules/replay.smk"
+include: "workflow/rules/compare.smk"
+include: "workflow/rules/verify.smk"
+include: "workflow/rules/export.smk"
+include: "workflow/rules/summary.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{RESULTS}/manifest.json",
+        f"{RESULTS}/report.html",
+
+
+report: "workflow/report/campaign.rst"

@@ -1,0 +1,30 @@
+"""What a workflow job wraps around its stage: a log file, and refusals as one line instead of a traceback."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commcanary.errors import CommCanaryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def job_log(path: str) -> Iterator[None]:
+    """Send what the stage prints to the log at ``path``; end the process with the refusal's exit code.
+
+    The refusal's line goes to the log, which the engine shows for failed jobs.
+    """
+    log = Path(path)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w", encoding="utf-8") as stream, redirect_stdout(stream), redirect_stderr(stream):
+        try:
+            yield
+        except CommCanaryError as error:
+            print(f"commcanary: {error}", file=stream, flush=True)
+            sys.exit(error.exit_code)
+        print("done", file=stream)

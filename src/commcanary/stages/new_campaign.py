@@ -1,0 +1,135 @@
+"""Stage: profiles or traces -> a runnable, commented campaign configuration."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from commcanary.artifacts.atomic import write_text
+from commcanary.artifacts.events import UNKNOWN
+from commcanary.artifacts.files import SUFFIXES, format_of
+from commcanary.artifacts.trace import TRACE_FORMAT
+from commcanary.campaign.config import KinetoSource
+from commcanary.errors import InputRefusal, Refusal, UsageError
+from commcanary.replay.configuration import NAMED
+from commcanary.stages.import_kineto import import_profiles
+from commcanary.stages.reading import read_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commcanary.artifacts.events import Events
+    from commcanary.artifacts.trace import Trace
+
+_WHY_UNKNOWN = {
+    "arrival_skew_us": "when each rank arrived (clock: shared or estimate may supply it)",
+    "compute_overlap_us": "how much compute ran beside a collective",
+}
+
+
+def new_campaign_stage(files: Sequence[Path], output: Path) -> str:
+    """Write a configuration for ``files`` (one trace, or the profiles of one job) and return the campaign's name.
+
+    The files are read, so that the configuration states what must be assumed for it to run at all.
+    """
+    if output.suffix not in (".yaml", ".yml"):
+        raise UsageError(f"{output}: the name must end in .yaml")
+    if output.exists():
+        raise InputRefusal("", "is there already", "choose another name or remove it", file=str(output))
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", output.stem).lstrip("._-") or "campaign"
+    if _is_trace(files[0]):
+        if len(files) > 1:
+            raise UsageError("one trace a campaign file: add further workloads to it by hand")
+        trace = read_trace(files[0])
+        source = [f"source: {{kind: trace, path: {_from(output, files[0])}}}"]
+    else:
+        clock = "shared" if len(files) > 1 else "unknown"
+        profiles = tuple(str(path) for path in files)
+        trace = import_profiles(files, KinetoSource(profiles=profiles, clock=clock), name).trace  # type: ignore[arg-type]
+        source = [
+            "source:",
+            "  kind: kineto",
+            "  profiles:",
+            *(f"    - {_from(output, path)}" for path in files),
+            "  # shared: all ranks' clocks are one (same host); estimate: fit them; unknown: no arrival skew",
+            f"  clock: {clock}",
+        ]
+    write_text(output, _text(name, source, trace))
+    return name
+
+
+def _is_trace(path: Path) -> bool:
+    try:
+        return path.suffix in SUFFIXES and format_of(path) == TRACE_FORMAT
+    except Refusal:
+        return False
+
+
+def _from(output: Path, path: Path) -> str:
+    return os.path.relpath(path.resolve(), output.resolve().parent)
+
+
+def _text(name: str, source: Sequence[str], trace: Trace) -> str:
+    unknown = _unknown_fields(trace.events)
+    assume = [f"    # The source does not know {_WHY_UNKNOWN[field]}: assumed, which blocks the strong verdict." for field in unknown]
+    if unknown:
+        assume.append(f"    assume: {{{', '.join(f'{field}: 0' for field in unknown)}}}")
+    status = "behaviorally_unverified" if unknown or trace.events.compute_uncertain.any() else "behaviorally_verified"
+    configurations = [
+        "  - {" + ", ".join(f"{key}: {value:g}" if isinstance(value, float) else f"{key}: {value}" for key, value in _changed(c)) + "}"
+        for c in NAMED.values()
+    ]
+    no_dtype = any(signature.dtype is None for signature in trace.events.signatures)
+    return "\n".join(
+        [
+            f"# Campaign {name}: {len(trace)} events on {len(trace.events.groups)} process groups.",
+            "# Every key is explained in config/README.md.",
+            f"campaign: {name}",
+            "",
+            "# What the job would run under; the first is what the others are compared against.",
+            "configurations:",
+            *configurations,
+            "baseline: baseline",
+            "",
+            "# The canary, and two controls that must be able to fail.",
+            "representations:",
+            "  - {name: canary, method: canary}",
+            "  - {name: cluster, method: cluster, cluster_count: 8}",
+            "  - {name: stratified, method: stratified, strata_per_group: 4}",
+            "",
+            "workloads:",
+            f"  - name: {name}",
+            *(f"    {line}" for line in source),
+            *assume,
+            f"    expect: {{canary: {status}}}",
+            "    # PARAM export: operations without an equivalent are left out and counted.",
+            "    param_skip_unsupported: true",
+            *(["    # param_dtype: float32   # the source names no data type"] if no_dtype else []),
+            "",
+            "replay:",
+            "  model: scheduler-v4",
+            "  seeds: [7]",
+            "  iterations: 1",
+            "",
+        ]
+    )
+
+
+def _unknown_fields(events: Events) -> list[str]:
+    unknown = []
+    if not events.offsets_ns.known.all():
+        unknown.append("arrival_skew_us")
+    if bool(np.any(events.compute_overlap_ns == UNKNOWN)):
+        unknown.append("compute_overlap_us")
+    return unknown
+
+
+def _changed(configuration: object) -> list[tuple[str, object]]:
+    default = type(configuration)()
+    fields = type(configuration).__struct_fields__  # type: ignore[attr-defined]
+    given = [(f, getattr(configuration, f)) for f in fields]
+    return [(f, value) for f, value in given if value != getattr(default, f)]

@@ -1,0 +1,39 @@
+"""Stage: a campaign's source of any kind -> trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from commcanary.artifacts.files import write_artifact
+from commcanary.artifacts.jsontext import convert
+from commcanary.artifacts.trace_exchange import TRACE
+from commcanary.artifacts.trace_table import to_stored
+from commcanary.campaign.config import KinetoSource, Source, SynthSource
+from commcanary.sources.synthetic.registry import synthetic
+from commcanary.stages.import_kineto import import_profiles
+from commcanary.stages.reading import read_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from commcanary.artifacts.trace import Trace
+
+
+def trace_stage(workload: str, source: Mapping[str, Any], files: Sequence[Path], output: Path) -> Trace:
+    """Make the trace of ``workload`` from its source (plain data as in the configuration) and its files."""
+    trace = _made(workload, convert(source, Source), files)
+    named = msgspec.structs.replace(trace.header, workload={**trace.header.workload, "name": workload})
+    trace = type(trace).of(named, trace.events, trace.start_ns, trace.ids, trace.metadata)
+    write_artifact(output, TRACE, to_stored(trace))
+    return trace
+
+
+def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:
+    if isinstance(source, SynthSource):
+        return synthetic(source.name, source.seed, source.events)
+    if isinstance(source, KinetoSource):
+        return import_profiles(files, source, workload).trace
+    return read_trace(files[0])

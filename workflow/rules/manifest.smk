@@ -1,0 +1,17 @@
+rule manifest:
+    input:
+        config=CONFIG_FILE,
+        sources=[path for workload in PLAN.workloads for path in PLAN.source_files(workload)],
+    output:
+        manifest=f"{RESULTS}/manifest.json",
+    params:
+        plan=plain(PLAN.config),
+        code=code_digest("commcanary.stages.manifest"),
+    log:
+        f"{RESULTS}/logs/manifest.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/manifest/campaign.tsv"
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/manifest.py"

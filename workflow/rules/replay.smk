@@ -1,0 +1,19 @@
+# One job replays one canary under a batch of configurations. The reports beside the index are cells with
+# receipts of their own, not outputs: Snakemake would delete outputs before a job that only adds one cell.
+rule replay:
+    input:
+        canary=f"{RESULTS}/{{workload}}/{{representation}}/canary.parquet",
+    output:
+        index=f"{RESULTS}/{{workload}}/{{representation}}/reports/index-{{batch}}.json",
+    params:
+        configurations=lambda wildcards: plain(PLAN.batches(wildcards.workload)[int(wildcards.batch)]),
+        replay=replay_settings,
+        code=code_digest("commcanary.stages.replay"),
+    log:
+        f"{RESULTS}/logs/replay/{{workload}}.{{representation}}.{{batch}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/replay/{{workload}}.{{representation}}.{{batch}}.tsv"
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/replay.py"

@@ -1,0 +1,17 @@
+rule represent:
+    input:
+        trace=f"{RESULTS}/{{workload}}/trace.parquet",
+    output:
+        trace=f"{RESULTS}/{{workload}}/{{representation}}/control.parquet",
+    params:
+        representation=lambda wildcards: plain(PLAN.representation(wildcards.workload, wildcards.representation)),
+        replay=replay_settings,
+        code=code_digest("commcanary.stages.represent"),
+    log:
+        f"{RESULTS}/logs/represent/{{workload}}.{{representation}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/represent/{{workload}}.{{representation}}.tsv"
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/represent.py"

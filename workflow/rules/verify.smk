@@ -1,0 +1,19 @@
+rule verify:
+    input:
+        trace=f"{RESULTS}/{{workload}}/trace.parquet",
+        canary=f"{RESULTS}/{{workload}}/{{representation}}/canary.parquet",
+    output:
+        behavior=f"{RESULTS}/{{workload}}/{{representation}}/behavior.json",
+    params:
+        configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),
+        replay=replay_settings,
+        tolerances=plain(PLAN.config.tolerances),
+        code=code_digest("commcanary.stages.verify_behavior"),
+    log:
+        f"{RESULTS}/logs/verify/{{workload}}.{{representation}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/verify/{{workload}}.{{representation}}.tsv"
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/verify.py"
