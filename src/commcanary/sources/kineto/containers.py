@@ -1,0 +1,89 @@
+"""Profiles out of the files that people have: plain JSON, gzip, tar and tar.gz with a profile per member.
+
+What a file is says its first bytes, not its name.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import tarfile
+import zlib
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from commcanary.artifacts.stored import SourceFile
+from commcanary.errors import InputRefusal, Refusal, StorageRefusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_GZIP = b"\x1f\x8b"
+_TAR_AT = 257
+_TAR = b"ustar"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what goes wrong while ``path`` is read into a ``Refusal`` that names it."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise refusal.in_file(str(path)) from refusal.__cause__
+    except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError) as error:
+        raise InputRefusal(
+            "", f"the compressed data are damaged ({error})", "copy or export the file again", file=str(path)
+        ) from error
+    except OSError as error:
+        raise StorageRefusal(
+            "", f"cannot be read ({error.strerror or error})", "check the name and its rights", file=str(path)
+        ) from error
+
+
+def profiles_in(path: Path) -> Iterator[tuple[str, BinaryIO]]:
+    """Name and open text of each profile in ``path``, members of an archive in the order of their names."""
+    with ExitStack() as stack:
+        raw = stack.enter_context(path.open("rb"))
+        stream = _unzipped(raw, stack)
+        if _is_tar(stream):
+            raw.seek(0)
+            archive = stack.enter_context(tarfile.open(fileobj=_unzipped(raw, stack)))
+            members = sorted((m for m in archive if _is_profile(m)), key=lambda member: member.name)
+            if not members:
+                raise InputRefusal("", "the archive holds no .json or .json.gz file", "pack the profiles")
+            for member in members:
+                content = archive.extractfile(member)
+                assert content is not None  # only regular files get here
+                yield member.name, _unzipped(cast("BinaryIO", content), stack)
+        else:
+            yield path.name, stream
+
+
+def source_files(paths: Sequence[Path]) -> tuple[SourceFile, ...]:
+    """Base name, size and SHA-256 of each file as it lies on disk."""
+    found = []
+    for path in paths:
+        with reading(path), path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            found.append(SourceFile(path.name, path.stat().st_size, digest))
+    return tuple(found)
+
+
+def _unzipped(stream: BinaryIO, stack: ExitStack) -> BinaryIO:
+    start = stream.read(2)
+    stream.seek(0)
+    if start != _GZIP:
+        return stream
+    return cast("BinaryIO", stack.enter_context(gzip.GzipFile(fileobj=stream)))
+
+
+def _is_tar(stream: BinaryIO) -> bool:
+    start = stream.read(512)
+    stream.seek(0)
+    return start[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR
+
+
+def _is_profile(member: tarfile.TarInfo) -> bool:
+    name = Path(member.name).name
+    return member.isfile() and name.endswith((".json", ".json.gz")) and not name.startswith(".")

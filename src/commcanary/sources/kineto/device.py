@@ -1,0 +1,107 @@
+"""Communication kernels of one rank: which call launched them, and what computed meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from commcanary.sources.kineto.intervals import Covered, Disjoint
+from commcanary.sources.kineto.operations import kernel_operation, kernel_reduction
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from commcanary.sources.kineto.rank_profile import RankProfile
+    from commcanary.timeline.communication_kernels import CommunicationKernels
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CommunicationLane:
+    """The rank's communication kernels; ``record`` is the index of the record behind each, -1 unknown.
+
+    Times in ns. ``overlap`` is the union of compute kernels of the same device inside each kernel;
+    ``compute_before`` the compute time between the device's previous communication kernel and this one.
+    ``family`` names the rule of the table that claimed the kernel.
+    """
+
+    start: Ints
+    end: Ints
+    stream: Ints
+    record: Ints
+    overlap: Ints
+    compute_before: Ints
+    operation: tuple[str | None, ...]
+    reduction: tuple[str | None, ...]
+    family: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def durations(self) -> Ints:
+        """int64[n]: length of each kernel."""
+        return self.end - self.start
+
+
+def communication_lane(
+    profile: RankProfile, table: CommunicationKernels, records: NDArray[np.bool_]
+) -> CommunicationLane:
+    """The communication kernels of ``profile``, linked to its ``records`` (bool: those that are no duplicates).
+
+    A kernel belongs to the record with its External id where that is an operator's number (old exporters
+    wrote the correlation there), else to the record on whose thread and in whose time it was launched.
+    """
+    names = profile.kernel_names.values
+    family_of_name = [table.family(name) for name in names]
+    code = profile.kernels.column("code")
+    families = [
+        family_of_name[c] or ("named by its record" if named else None)
+        for c, named in zip(code.tolist(), profile.kernel_collectives, strict=True)
+    ]
+    is_communication = np.asarray([family is not None for family in families], np.bool_)
+    start, end = profile.kernels.column("start"), profile.kernels.column("end")
+    device = np.asarray(profile.kernel_devices, np.int64)
+    mine = np.flatnonzero(is_communication)
+    mine = mine[np.argsort(start[mine], kind="stable")]
+    overlap, before = np.zeros(len(mine), np.int64), np.zeros(len(mine), np.int64)
+    for number in np.unique(device[mine]):
+        here = np.flatnonzero(device[mine] == number)
+        computing = (~is_communication) & (device == number)
+        compute = Covered(start[computing], end[computing])
+        overlap[here] = compute.within(start[mine][here], end[mine][here])
+        previous = np.maximum.accumulate(end[mine][here])
+        since = np.concatenate([[start[device == number].min()], previous[:-1]])
+        before[here] = compute.within(np.minimum(since, start[mine][here]), start[mine][here])
+    return CommunicationLane(
+        start[mine],
+        end[mine],
+        profile.kernels.column("thread")[mine],
+        _records_behind(profile, mine, records),
+        overlap,
+        before,
+        tuple(kernel_operation(names[code[i]]) for i in mine),
+        tuple(kernel_reduction(names[code[i]]) for i in mine),
+        tuple(families[i] or "" for i in mine),
+    )
+
+
+def _records_behind(profile: RankProfile, kernels: Ints, records: NDArray[np.bool_]) -> Ints:
+    by_id = {
+        identity: index for index, identity in enumerate(profile.record_ids) if identity is not None and records[index]
+    }
+    result = np.full(len(kernels), -1, np.int64)
+    launched: list[tuple[int, int, int]] = []
+    for position, kernel in enumerate(kernels.tolist()):
+        identity, correlation = profile.kernel_ids[kernel]
+        if identity is not None and identity != correlation and identity in by_id:
+            result[position] = by_id[identity]
+        elif correlation in profile.launches:
+            launched.append((position, *profile.launches[correlation]))
+    if launched:
+        position, thread, time = np.asarray(launched, np.int64).T
+        result[position] = Disjoint(profile.records, records).containing(thread, time)
+    return result

@@ -1,0 +1,187 @@
+"""``import_kineto``: profile files -> one trace."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from commcanary.artifacts.events import UNKNOWN
+from commcanary.artifacts.trace import Trace, TraceHeader
+from commcanary.artifacts.trace_checks import check_trace
+from commcanary.errors import InputRefusal, Refusal
+from commcanary.sources.kineto.call import Fate
+from commcanary.sources.kineto.clocks import Clock, clock_of
+from commcanary.sources.kineto.containers import profiles_in, reading, source_files
+from commcanary.sources.kineto.job import job_of
+from commcanary.sources.kineto.matching import check_same_job, matched
+from commcanary.sources.kineto.merging import Merged, merged_events
+from commcanary.sources.kineto.phases import UNKNOWN_PHASE
+from commcanary.sources.kineto.rank_calls import RankCalls, rank_calls
+from commcanary.sources.kineto.rank_profile import read_profile
+from commcanary.sources.kineto.settings import Imported, KinetoSettings
+from commcanary.sources.kineto.unnamed import DERIVED_RULE, OPERATOR_RULE
+from commcanary.timeline.communication_kernels import CommunicationKernels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None = None) -> Imported:
+    """The trace of one job out of the profiles of one rank or of all its ranks.
+
+    ``paths`` are profiles (``.json``, ``.json.gz``) or archives of them (``.tar.gz``). Raises
+    ``InputRefusal`` naming file, place, value and remedy for what cannot be read for certain.
+    """
+    settings = KinetoSettings() if settings is None else settings
+    files = [Path(path) for path in paths]
+    if not files:
+        raise InputRefusal("", "no profile is given", "name one profile or more")
+    table = CommunicationKernels(settings.kernel_rules)
+    ranks: list[RankCalls] = []
+    for path in files:
+        with reading(path):
+            ranks += _ranks_in(path, settings, table)
+    fates = sum((calls.fates for calls in ranks), Counter[Fate]())
+    check_same_job(ranks)
+    _check_something(ranks, fates, files)
+    groups = matched(ranks)
+    clock = clock_of(ranks, groups, settings)
+    merged = merged_events(ranks, groups, clock)
+    trace = Trace.of(_header(files, ranks, clock, merged, settings), merged.events, merged.start_ns)
+    check_trace(trace.events, trace.start_ns)
+    return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED])
+
+
+def _ranks_in(path: Path, settings: KinetoSettings, table: CommunicationKernels) -> list[RankCalls]:
+    result = []
+    for name, stream in profiles_in(path):
+        try:
+            profile = read_profile(name, stream)
+            if not (profile.records or profile.operators or profile.head.distributedInfo):
+                raise _nothing("no communication call and no distributedInfo")
+            job = job_of(profile.head.distributedInfo, profile.head.baseTimeNanoseconds)
+            result.append(rank_calls(profile, job, settings, table))
+        except Refusal as refusal:
+            member = str(path) if name == path.name else f"{path}({name})"
+            raise refusal.in_file(member) from refusal.__cause__
+    return result
+
+
+def _check_something(ranks: Sequence[RankCalls], fates: Counter[Fate], files: Sequence[Path]) -> None:
+    if any(len(calls) for calls in ranks):
+        return
+    seen = ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
+    unknown = ", ".join(
+        f"{row.unknown} x {row.rule} ({row.reason})" for c in ranks for row in c.coverage if row.unknown
+    )
+    found = "no communication call" + (f" but {seen}" if seen else "")
+    refusal = _nothing(f"{found}; seen: {unknown}" if unknown else found)
+    raise refusal.in_file(str(files[0]) if len(files) == 1 else f"{len(files)} files")
+
+
+def _nothing(found: str) -> InputRefusal:
+    return InputRefusal(
+        "traceEvents",
+        f"nothing to import: {found}",
+        "profile steps of a distributed job, with CPU activities and record_shapes=True",
+    )
+
+
+def _header(
+    files: Sequence[Path],
+    ranks: Sequence[RankCalls],
+    clock: Clock,
+    merged: Merged,
+    settings: KinetoSettings,
+) -> TraceHeader:
+    coverage = tuple(row for calls in ranks for row in calls.coverage)
+    unnamed = sum(row.taken for row in coverage if row.rule in (OPERATOR_RULE, DERIVED_RULE))
+    system: dict[str, Any] = {
+        "backend": ranks[0].job.backend,
+        "world_size": ranks[0].job.world,
+        "profiled_ranks": [calls.job.rank for calls in ranks],
+    }
+    if clock.said:
+        system["clock"] = clock.said
+    return TraceHeader(
+        workload={"name": settings.workload_name or "kineto profile"},
+        system={key: value for key, value in system.items() if value is not None},
+        unknown=_unknown(ranks, clock, merged),
+        assumptions={"default_group": 1.0} if settings.assume_default_group and unnamed else {},
+        coverage=coverage,
+        notes=_notes(ranks, clock, merged, unnamed),
+        source_files=source_files(files),
+    )
+
+
+def _notes(ranks: Sequence[RankCalls], clock: Clock, merged: Merged, unnamed: int) -> dict[str, Any]:
+    notes: dict[str, Any] = {
+        "arrival": (
+            "first start of the call's communication kernels"
+            if merged.on_device
+            else "start of the call on the thread that issued it"
+        ),
+        "start": (
+            "first arrival of any rank"
+            if clock.known
+            else f"arrival on the first listed rank that takes part (rank {ranks[0].job.rank} where it does)"
+        ),
+        "files_of_ranks": {str(calls.job.rank): calls.name for calls in ranks},
+    }
+    if unnamed:
+        notes["unnamed_groups"] = f"{unnamed} calls name no process group; theirs follows from the job's groups"
+    if merged.phase_differs:
+        notes["phase_differs"] = f"on {merged.phase_differs} events; the first member's phase is kept"
+    if merged.uneven:
+        notes["uneven"] = f"{merged.uneven} events have sizes that differ by rank; bytes are the largest rank's"
+    return notes
+
+
+def _unknown(ranks: Sequence[RankCalls], clock: Clock, merged: Merged) -> dict[str, str]:
+    """The reason for every field that some event does not know."""
+    events = merged.events
+    signatures = events.signatures
+    one_rank = len(ranks) == 1
+    host_only = "no communication kernel is linked to the calls"
+    on_host = "operators on the host show neither waiting nor what ran meanwhile"
+    why_device = host_only if any(calls.recorded for calls in ranks) else on_host
+    reasons = {
+        "rank_arrival_us": (
+            not bool(events.offsets_ns.known.all()),
+            "one rank was profiled; the others' arrivals are not in the file"
+            if one_rank
+            else "ranks' clocks are not known to agree; declare, give or estimate them",
+        ),
+        "rank_compute_before_us": (
+            not bool(events.rank_compute_before_ns.known.all()),
+            "one rank was profiled" if one_rank else why_device,
+        ),
+        "compute_before_us": (bool((events.compute_before_ns == UNKNOWN).any()), why_device),
+        "compute_overlap_us": (bool((events.compute_overlap_ns == UNKNOWN).any()), why_device),
+        "observed_exposed_us": (bool((events.observed_exposed_ns == UNKNOWN).any()), why_device),
+        "phase": (
+            any(s.phase == UNKNOWN_PHASE for s in signatures),
+            "no annotation with a phase's name encloses the call",
+        ),
+        "reduction_op": (
+            any(s.reduction_op is None and s.op in ("all_reduce", "reduce_scatter") for s in signatures),
+            "only names of NCCL kernels state it",
+        ),
+        "root_rank": (
+            any(s.root_rank is None and s.op == "broadcast" for s in signatures),
+            "only operators with recorded inputs state it",
+        ),
+        "in_elements": (
+            any(s.in_elements is None for s in signatures),
+            "sizes differ from rank to rank",
+        ),
+        "compute_pressure": (True, "profiles do not measure it; rows carry the format's usual 0.5"),
+        "concurrent_groups": (
+            len(np.unique([s.group for s in signatures])) > 1,
+            "not derived; rows carry 1",
+        ),
+    }
+    return {field: reason for field, (applies, reason) in reasons.items() if applies}

@@ -1,0 +1,83 @@
+"""Arithmetic on intervals [start, end) of int64 ns, vectorised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from commcanary.sources.kineto.rank_profile import Spans
+
+    Ints = NDArray[np.int64]
+
+
+def outermost(spans: Spans) -> NDArray[np.bool_]:
+    """bool[n]: the spans that lie in no earlier-starting span of their thread."""
+    start, end, thread = spans.column("start"), spans.column("end"), spans.column("thread")
+    result = np.ones(len(start), np.bool_)
+    for number in np.unique(thread):
+        mine = np.flatnonzero(thread == number)
+        order = mine[np.lexsort((-end[mine], start[mine]))]
+        reached = np.maximum.accumulate(end[order])
+        result[order[1:]] = end[order[1:]] > reached[:-1]
+    return result
+
+
+class Disjoint:
+    """Spans of which no two of one thread overlap, searchable by (thread, time)."""
+
+    def __init__(self, spans: Spans, chosen: NDArray[np.bool_]) -> None:
+        self._chosen = np.flatnonzero(chosen)
+        thread = spans.column("thread")[self._chosen]
+        self._start, self._end = spans.column("start"), spans.column("end")
+        self._by_thread: dict[int, Ints] = {}
+        for number in np.unique(thread):
+            mine = self._chosen[thread == number]
+            self._by_thread[int(number)] = mine[np.argsort(self._start[mine], kind="stable")]
+
+    def containing(self, thread: Ints, time: Ints) -> Ints:
+        """int64[n]: index of the span that holds each point, -1 where none does."""
+        result = np.full(len(time), -1, np.int64)
+        for number, order in self._by_thread.items():
+            mine = np.flatnonzero(thread == number)
+            at = np.searchsorted(self._start[order], time[mine], side="right") - 1
+            inside = (at >= 0) & (time[mine] <= self._end[order[np.maximum(at, 0)]])
+            result[mine[inside]] = order[at[inside]]
+        return result
+
+
+class Covered:
+    """The union of intervals; ``within`` measures it inside other intervals."""
+
+    def __init__(self, start: Ints, end: Ints) -> None:
+        order = np.argsort(start, kind="stable")
+        start, end = start[order], end[order]
+        if len(start):
+            reached = np.maximum.accumulate(end)
+            opens = np.concatenate([[True], start[1:] > reached[:-1]])
+            closes = np.concatenate([opens[1:], [True]])
+            start, end = start[opens], reached[closes]
+        self.start, self.end = start, end
+        self._before = np.concatenate([np.zeros(1, np.int64), np.cumsum(end - start)])
+
+    @property
+    def total(self) -> int:
+        """Length of the union."""
+        return int(self._before[-1])
+
+    def until(self, time: Ints) -> Ints:
+        """int64[n]: length of the union before each time."""
+        if not len(self.start):
+            return np.zeros(len(time), np.int64)
+        at = np.searchsorted(self.start, time, side="right") - 1
+        inside = np.maximum(at, 0)
+        partial = np.minimum(time, self.end[inside]) - self.start[inside]
+        return np.where(at < 0, 0, self._before[inside] + partial)
+
+    def within(self, start: Ints, end: Ints) -> Ints:
+        """int64[n]: length of the union inside [start, end); 0 where end <= start."""
+        inside: Ints = self.until(np.maximum(start, end)) - self.until(start)
+        return inside

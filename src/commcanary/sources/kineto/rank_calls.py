@@ -1,0 +1,243 @@
+"""The taken calls of one rank as columns, with their times and the account of all that was seen."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from commcanary.artifacts.events import UNKNOWN
+from commcanary.artifacts.trace import Coverage
+from commcanary.sources.kineto.call import Call, Fate
+from commcanary.sources.kineto.call_reader import CallReader
+from commcanary.sources.kineto.phases import phases_of_calls
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from commcanary.artifacts.events import ProcessGroup, Signature
+    from commcanary.sources.kineto.job import Job
+    from commcanary.sources.kineto.rank_profile import RankProfile
+    from commcanary.sources.kineto.settings import KinetoSettings
+    from commcanary.timeline.communication_kernels import CommunicationKernels
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RankCalls:
+    """The taken calls of one rank in order of issue. Times are ns of the rank's own clock, -1 unknown.
+
+    ``key`` numbers the distinct (group, signature) pairs of ``keys``. ``issue`` is the call on the host;
+    ``kernel_start`` the first start of its communication kernels; ``end`` the last end of its kernels, or
+    of the annotation paired with it. ``event`` is the call's place in ``traceEvents``.
+    """
+
+    job: Job
+    name: str
+    keys: tuple[tuple[ProcessGroup, Signature], ...]
+    key: Ints
+    receives: NDArray[np.bool_]
+    phase: NDArray[np.int64]
+    phases: tuple[str, ...]
+    issue: Ints
+    kernel_start: Ints
+    end: Ints
+    compute_before: Ints
+    overlap: Ints
+    exposed: Ints
+    sequence: NDArray[np.object_]
+    event: Ints
+    coverage: tuple[Coverage, ...]
+    fates: Counter[Fate]
+    recorded: bool
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether every call is linked to a communication kernel."""
+        return bool(len(self)) and bool((self.kernel_start != UNKNOWN).all())
+
+
+def rank_calls(profile: RankProfile, job: Job, settings: KinetoSettings, table: CommunicationKernels) -> RankCalls:
+    """Read every call of ``profile``.
+
+    Raises ``InputRefusal`` at the first call that cannot be read for certain, unless ``on_error`` is skip.
+    """
+    reader = CallReader(profile, job, settings, table)
+    calls = reader.calls()
+    distinct, code = _numbered(calls)
+    taken = np.asarray([c.fate is Fate.TAKEN for c in distinct], np.bool_)[code] if calls else code > 0
+    spans = ((profile.records, reader.records), (profile.operators, reader.host.operator))
+    column = {n: np.concatenate([s.column(n)[i] for s, i in spans]) for n in ("start", "end", "thread", "event")}
+    order = np.flatnonzero(taken)
+    order = order[np.lexsort((column["event"][order], column["start"][order]))]
+    times = _call_times(reader)
+    start, end, thread = column["start"][order], column["end"][order], column["thread"][order]
+    if settings.phase is None:
+        phase, phases = phases_of_calls(profile, start, end, thread, settings.phase_annotations)
+    else:
+        phase, phases = np.zeros(len(order), np.int64), (settings.phase,)
+    keys: dict[tuple[ProcessGroup, Signature], int] = {}
+    key_of_distinct = np.asarray(
+        [
+            UNKNOWN if c.group is None or c.signature is None else keys.setdefault((c.group, c.signature), len(keys))
+            for c in distinct
+        ],
+        np.int64,
+    )
+    sequence = np.full(len(calls), None, object)
+    sequence[: len(reader.records)] = [profile.record_sequences[i] for i in reader.records.tolist()]
+    receives = np.asarray([c.receives for c in distinct], np.bool_)
+    return RankCalls(
+        job=job,
+        name=profile.name,
+        keys=tuple(keys),
+        key=key_of_distinct[code[order]] if calls else code,
+        receives=receives[code[order]] if calls else code > 0,
+        phase=phase,
+        phases=phases,
+        issue=start,
+        kernel_start=times.kernel_start[order],
+        end=times.end[order],
+        compute_before=times.compute_before[order],
+        overlap=times.overlap[order],
+        exposed=times.exposed[order],
+        sequence=sequence[order],
+        event=column["event"][order],
+        coverage=tuple(_account(job.rank, distinct, code, times.communication, reader)),
+        fates=Counter(distinct[c].fate for c in code.tolist()),
+        recorded=bool(len(reader.records)),
+    )
+
+
+@dataclass(frozen=True)
+class _CallTimes:
+    """Per record, then per stand-alone operator; -1 unknown. ``communication`` is the time behind a call."""
+
+    kernel_start: Ints
+    end: Ints
+    compute_before: Ints
+    overlap: Ints
+    exposed: Ints
+    communication: Ints
+
+
+def _call_times(reader: CallReader) -> _CallTimes:
+    lane, host = reader.lane, reader.host
+    total = len(reader.profile.records)
+    linked = lane.record >= 0
+    record = lane.record[linked]
+    first = np.full(total, np.iinfo(np.int64).max, np.int64)
+    np.minimum.at(first, record, lane.start[linked])
+    last, before = np.full(total, UNKNOWN, np.int64), np.full(total, UNKNOWN, np.int64)
+    np.maximum.at(last, record, lane.end[linked])
+    overlap, length = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    np.add.at(overlap, record, lane.overlap[linked])
+    np.add.at(length, record, lane.durations[linked])
+    before[record[::-1]] = lane.compute_before[linked][::-1]  # that of the call's first kernel
+    known = last != UNKNOWN
+    unknown = np.full(len(host), UNKNOWN, np.int64)
+
+    def joined(of_record: Ints, of_operator: Ints) -> Ints:
+        return np.concatenate([np.where(known, of_record, UNKNOWN)[reader.records], of_operator])
+
+    return _CallTimes(
+        joined(first, unknown),
+        joined(last, host.end),
+        joined(before, host.compute_before()),
+        joined(overlap, unknown),
+        joined(length - overlap, unknown),
+        np.maximum(joined(length, host.annotated), 0),
+    )
+
+
+def _numbered(calls: list[Call]) -> tuple[list[Call], Ints]:
+    """Distinct calls (each shape is read once, so identity tells) and the number of each call."""
+    numbers: dict[int, int] = {}
+    distinct: list[Call] = []
+    code = []
+    for call in calls:
+        number = numbers.get(id(call))
+        if number is None:
+            number = numbers[id(call)] = len(distinct)
+            distinct.append(call)
+        code.append(number)
+    return distinct, np.asarray(code, np.int64)
+
+
+def _account(rank: int, distinct: list[Call], code: Ints, communication: Ints, reader: CallReader) -> list[Coverage]:
+    """Rows of the coverage account: what was read by each rule, what was left and why, and its time."""
+    lane = reader.lane
+    unlinked = lane.record < 0
+    whole = int(communication.sum()) + int(lane.durations[unlinked].sum())
+    counted: dict[tuple[str, Fate, str], list[int]] = defaultdict(lambda: [0, 0])
+    seen = np.bincount(code, minlength=len(distinct)).tolist()
+    time = np.bincount(code, weights=communication, minlength=len(distinct)).tolist()
+    for call, count, ns in zip(distinct, seen, time, strict=True):
+        row = counted[call.rule, call.fate, call.reason]
+        row[0] += count
+        row[1] += int(ns)
+
+    def share(ns: int) -> float | None:
+        return round(ns / whole, 6) if whole else None
+
+    rows = [
+        Coverage(
+            rank,
+            rule,
+            count,
+            count if fate is Fate.TAKEN else 0,
+            skipped=0 if fate in (Fate.TAKEN, Fate.REFUSED) else count,
+            refused=count if fate is Fate.REFUSED else 0,
+            reason=reason if fate in (Fate.TAKEN, Fate.REFUSED) else f"{fate}: {reason}",
+            time_share=share(ns),
+        )
+        for (rule, fate, reason), (count, ns) in sorted(counted.items())
+    ]
+    if reader.nested_records:
+        rows.append(
+            Coverage(
+                rank,
+                "record_param_comms",
+                reader.nested_records,
+                0,
+                skipped=reader.nested_records,
+                reason="nested: part of the call around it",
+            )
+        )
+    families: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for family, ns in zip(
+        [lane.family[i] for i in np.flatnonzero(unlinked)], lane.durations[unlinked].tolist(), strict=True
+    ):
+        families[family][0] += 1
+        families[family][1] += ns
+    rows += [
+        Coverage(
+            rank,
+            f"communication kernel: {family}",
+            count,
+            0,
+            unknown=count,
+            reason="no record or operator that launched it",
+            time_share=share(ns),
+        )
+        for family, (count, ns) in sorted(families.items())
+    ]
+    stray = reader.stray_annotations
+    if stray:
+        rows.append(
+            Coverage(
+                rank,
+                "communication annotation",
+                stray,
+                0,
+                unknown=stray,
+                reason="no operator or record that issued it",
+            )
+        )
+    return rows
