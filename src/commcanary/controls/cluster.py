@@ -1,0 +1,71 @@
+"""Control ``cluster``: k medoids per shape group; every event becomes the nearest one.
+
+Distance is L1 over the normalised features. The first medoid is the group's, the next ones are farthest
+first; then events are assigned to the nearest medoid and every cluster takes its own medoid, until nothing
+moves. Ties always go to the smaller event index.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from commcanary.controls.medoid import medoid
+from commcanary.controls.shapes import features, normalised, shape_groups
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from commcanary.artifacts.events import Events
+
+
+def select(events: Events, cluster_count: int) -> NDArray[np.int64]:
+    """int64[n]: the source event that stands in each position."""
+    table = features(events)
+    chosen = np.arange(len(events), dtype=np.int64)
+    for members in shape_groups(events):
+        if len(members) > 1:
+            chosen[members] = members[k_medoids(normalised(table[members]), cluster_count)]
+    return chosen
+
+
+def k_medoids(points: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """int64[m]: for every row of ``points`` the row of its medoid; fewer than k where fewer differ."""
+    medoids = _farthest_first(points, k)
+    seen: set[tuple[int, ...]] = set()
+    while True:
+        assigned = _nearest(points, medoids)
+        seen.add(tuple(medoids.tolist()))
+        moved = np.sort([_medoid_of(points, np.flatnonzero(assigned == own)) for own in medoids])
+        if tuple(moved.tolist()) in seen:  # stable, or on the way round a cycle
+            return assigned
+        medoids = moved
+
+
+def _farthest_first(points: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    found = [medoid(points)]
+    distance = _distance(points, found[0])
+    while len(found) < k and distance.max() > 0:
+        found.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, _distance(points, found[-1]))
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _nearest(points: NDArray[np.float64], medoids: NDArray[np.int64]) -> NDArray[np.int64]:
+    nearest = np.full(len(points), medoids[0], np.int64)
+    smallest = _distance(points, int(medoids[0]))
+    for row in medoids[1:]:
+        distance = _distance(points, int(row))
+        closer = distance < smallest
+        nearest[closer] = row
+        smallest = np.where(closer, distance, smallest)
+    return nearest
+
+
+def _distance(points: NDArray[np.float64], row: int) -> NDArray[np.float64]:
+    return np.asarray(np.abs(points - points[row]).sum(axis=1), dtype=np.float64)
+
+
+def _medoid_of(points: NDArray[np.float64], members: NDArray[np.int64]) -> int:
+    return int(members[medoid(points[members])])
