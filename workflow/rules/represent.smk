@@ -4,7 +4,8 @@ rule represent:
     output:
         trace=f"{RESULTS}/{{workload}}/{{representation}}/control.parquet",
     params:
-        representation=lambda wildcards: plain(PLAN.representation(wildcards.workload, wildcards.representation)),
+        method=method_of,
+        settings=lambda wildcards: PLAN.control_settings(wildcards.workload, wildcards.representation),
         replay=replay_settings,
         code=code_digest("commcanary.stages.represent"),
     log:

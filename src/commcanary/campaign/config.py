@@ -17,6 +17,8 @@ from commcanary.replay.configuration import Configuration
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 """Names become folders: letters, digits, dot, dash and underscore."""
 
+Rank = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,9}$")]
+
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Seed = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -30,7 +32,7 @@ class SynthSource(_Strict, tag_field="kind", tag="synth", frozen=True):
 
     name: str
     seed: Seed = 7
-    events: Count = 1000
+    events: Count | None = None
 
 
 class TraceSource(_Strict, tag_field="kind", tag="trace", frozen=True):
@@ -48,8 +50,10 @@ class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True):
 
     profiles: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     clock: Literal["unknown", "shared", "estimate", "offsets"] = "unknown"
-    clock_offsets_us: dict[str, float] = {}
+    clock_offsets_us: dict[Rank, float] = {}
     phase: str | None = None
+    phase_annotations: tuple[str, ...] = ()
+    assume_default_group: bool = False
     process_group: str | None = None
 
 

@@ -15,7 +15,7 @@ from commcanary.campaign.config import CampaignConfig, KinetoSource, SynthSource
 from commcanary.errors import InputRefusal, Refusal
 from commcanary.replay.configuration import Protocol
 from commcanary.replay.model import MODELS
-from commcanary.sources.synthetic.registry import SYNTHETIC
+from commcanary.sources.synthetic.registry import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,8 +115,8 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
     if workload.seeds is not None:
         Protocol(workload.seeds)
     source = workload.source
-    if isinstance(source, SynthSource) and source.name not in SYNTHETIC:
-        raise InputRefusal("source.name", f"{source.name!r} is unknown", f"known are {', '.join(SYNTHETIC)}")
+    if isinstance(source, SynthSource) and source.name not in NAMES:
+        raise InputRefusal("source.name", f"{source.name!r} is unknown", f"known are {', '.join(NAMES)}")
     if isinstance(source, TraceSource):
         _existing("source.path", folder / source.path)
     if isinstance(source, KinetoSource):

@@ -62,6 +62,11 @@ class Plan:
         """The representation called ``name`` of a workload."""
         return next(r for r in self.representations(workload) if r.name == name)
 
+    def control_settings(self, workload: str, representation: str) -> dict[str, int]:
+        """Sizes and seed of a control: the fields of ``ControlSettings``."""
+        own = self.representation(workload, representation)
+        return {name: getattr(own, name) for name in ("sample_count", "cluster_count", "strata_per_group", "seed")}
+
     def timing(self, workload: str, representation: str) -> dict[str, int | None]:
         """How a representation's timing is compiled: the fields of ``CompileSettings``."""
         own = self.representation(workload, representation)

@@ -13,7 +13,7 @@ def command(
     name: Annotated[str, typer.Argument(help="Which trace: inference, mixed or ranking-inversion.")],
     output: Output,
     seed: Annotated[int, typer.Option(help="Seed of all random draws.")] = 7,
-    events: Annotated[int, typer.Option(help="Wanted number of events.")] = 1000,
+    events: Annotated[int | None, typer.Option(help="Wanted number of events.  [default: 1000]")] = None,
 ) -> None:
     """Make a synthetic trace by rule."""
     from commcanary.stages.synth import synth_stage

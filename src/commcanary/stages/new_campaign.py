@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from commcanary.artifacts.trace import TRACE_FORMAT
 from commcanary.campaign.config import KinetoSource
 from commcanary.errors import InputRefusal, Refusal, UsageError
 from commcanary.replay.configuration import NAMED
-from commcanary.stages.import_kineto import import_profiles
+from commcanary.sources.kineto.importer import import_kineto
 from commcanary.stages.reading import read_trace
+from commcanary.stages.trace import kineto_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,9 +48,9 @@ def new_campaign_stage(files: Sequence[Path], output: Path) -> str:
         trace = read_trace(files[0])
         source = [f"source: {{kind: trace, path: {_from(output, files[0])}}}"]
     else:
-        clock = "shared" if len(files) > 1 else "unknown"
+        clock: Literal["shared", "unknown"] = "shared" if len(files) > 1 else "unknown"
         profiles = tuple(str(path) for path in files)
-        trace = import_profiles(files, KinetoSource(profiles=profiles, clock=clock), name).trace  # type: ignore[arg-type]
+        trace = import_kineto(files, kineto_settings(KinetoSource(profiles=profiles, clock=clock), name)).trace
         source = [
             "source:",
             "  kind: kineto",
@@ -75,12 +76,19 @@ def _from(output: Path, path: Path) -> str:
 
 def _text(name: str, source: Sequence[str], trace: Trace) -> str:
     unknown = _unknown_fields(trace.events)
-    assume = [f"    # The source does not know {_WHY_UNKNOWN[field]}: assumed, which blocks the strong verdict." for field in unknown]
+    assume = [
+        f"    # The source does not know {_WHY_UNKNOWN[field]}: assumed, which blocks the strong verdict."
+        for field in unknown
+    ]
     if unknown:
         assume.append(f"    assume: {{{', '.join(f'{field}: 0' for field in unknown)}}}")
     status = "behaviorally_unverified" if unknown or trace.events.compute_uncertain.any() else "behaviorally_verified"
     configurations = [
-        "  - {" + ", ".join(f"{key}: {value:g}" if isinstance(value, float) else f"{key}: {value}" for key, value in _changed(c)) + "}"
+        "  - {"
+        + ", ".join(
+            f"{key}: {value:g}" if isinstance(value, float) else f"{key}: {value}" for key, value in _changed(c)
+        )
+        + "}"
         for c in NAMED.values()
     ]
     no_dtype = any(signature.dtype is None for signature in trace.events.signatures)

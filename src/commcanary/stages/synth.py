@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from commcanary.artifacts.trace import Trace
 
 
-def synth_stage(name: str, output: Path, *, seed: int, events: int) -> Trace:
+def synth_stage(name: str, output: Path, *, seed: int, events: int | None) -> Trace:
     """Write the synthetic trace ``name`` to ``output``."""
     check_suffix(output)
     trace = synthetic(name, seed, events)

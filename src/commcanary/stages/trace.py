@@ -11,8 +11,9 @@ from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
 from commcanary.campaign.config import KinetoSource, Source, SynthSource
+from commcanary.sources.kineto.importer import import_kineto
+from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.sources.synthetic.registry import synthetic
-from commcanary.stages.import_kineto import import_profiles
 from commcanary.stages.reading import read_trace
 
 if TYPE_CHECKING:
@@ -35,5 +36,19 @@ def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:
     if isinstance(source, SynthSource):
         return synthetic(source.name, source.seed, source.events)
     if isinstance(source, KinetoSource):
-        return import_profiles(files, source, workload).trace
+        return import_kineto(files, kineto_settings(source, workload)).trace
     return read_trace(files[0])
+
+
+def kineto_settings(source: KinetoSource, workload: str) -> KinetoSettings:
+    """The importer's settings behind a campaign's Kineto source."""
+    return KinetoSettings(
+        workload_name=workload,
+        phase=source.phase,
+        phase_annotations=source.phase_annotations,
+        process_group=source.process_group,
+        assume_shared_clock=source.clock == "shared",
+        estimate_clock=source.clock == "estimate",
+        clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
+        assume_default_group=source.assume_default_group,
+    )

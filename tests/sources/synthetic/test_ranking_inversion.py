@@ -6,11 +6,11 @@ import pytest
 
 from commcanary.artifacts.trace import Trace
 from commcanary.artifacts.trace_checks import check_trace
-from commcanary.controls.ranking_inversion import CONFIGURATIONS, SEED, ranking_inversion
 from commcanary.controls.registry import make_control
 from commcanary.controls.settings import ControlSettings
 from commcanary.replay.metrics import latency_summary
 from commcanary.replay.model import model_named
+from commcanary.sources.synthetic.ranking_inversion import CONFIGURATIONS, SEED, ranking_inversion
 
 
 def medians(trace: Trace) -> list[float]:
