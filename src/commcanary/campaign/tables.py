@@ -1,0 +1,76 @@
+"""The three summary tables of a campaign: what every column means. Times in us, sizes in bytes."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+CELLS = pa.schema(
+    [
+        ("workload", pa.string()),
+        ("representation", pa.string()),
+        ("method", pa.string()),
+        ("configuration", pa.string()),
+        ("baseline", pa.string()),
+        ("model", pa.string()),
+        ("samples", pa.int64()),
+        ("median_us", pa.float64()),
+        ("p95_us", pa.float64()),
+        ("p99_us", pa.float64()),
+        ("max_us", pa.float64()),
+        ("mean_us", pa.float64()),
+        ("hidden_pct", pa.float64()),
+        ("queue_wait_p99_us", pa.float64()),
+        # null for the baseline itself, which nothing is compared against
+        ("verdict", pa.string()),
+        ("median_delta_pct", pa.float64()),
+        ("p99_delta_pct", pa.float64()),
+        ("first_reason", pa.string()),
+        ("report", pa.string()),
+        ("comparison", pa.string()),
+    ]
+)
+"""One row per cell, in the order of the configuration. Paths count from the campaign's folder."""
+
+REPRESENTATIONS = pa.schema(
+    [
+        ("workload", pa.string()),
+        ("representation", pa.string()),
+        ("method", pa.string()),
+        ("source_events", pa.int64()),
+        ("replayed_events", pa.int64()),
+        ("canary_events", pa.int64()),
+        ("timing_mode", pa.string()),
+        ("trace_json_bytes", pa.int64()),
+        ("canary_json_bytes", pa.int64()),
+        ("trace_parquet_bytes", pa.int64()),
+        ("canary_parquet_bytes", pa.int64()),
+        ("status", pa.string()),
+        ("expected_status", pa.string()),
+        ("source_status", pa.string()),
+        ("coverage_status", pa.string()),
+        ("behavior_status", pa.string()),
+        ("ranking_status", pa.string()),
+        ("ranking_agreement", pa.float64()),
+        ("kendall_tau_b", pa.float64()),
+        ("assumptions", pa.string()),
+        ("first_failure", pa.string()),
+        ("canary", pa.string()),
+        ("behavior", pa.string()),
+    ]
+)
+"""One row per workload and representation. ``status`` is the behaviour verification's, the others its parts."""
+
+EXPORTS = pa.schema(
+    [
+        ("workload", pa.string()),
+        ("representation", pa.string()),
+        ("events", pa.int64()),
+        ("exported", pa.int64()),
+        ("skipped", pa.int64()),
+        ("skipped_why", pa.string()),
+        ("breaking_consumers", pa.string()),
+        ("param", pa.string()),
+        ("account", pa.string()),
+    ]
+)
+"""One row per PARAM export."""
