@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from commcanary.judge.compare import Thresholds
+from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.verify_behavior import Tolerances
 from commcanary.replay.configuration import Configuration
 

@@ -8,13 +8,14 @@ from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import format_of
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.errors import InputRefusal
-from commcanary.judge.compare import COMPARISON
+from commcanary.judge.comparison import COMPARISON
 from commcanary.judge.verify_behavior import BEHAVIOR
 from commcanary.judge.verify_report import REPORT_VERIFICATION
 from commcanary.judge.verify_source import SOURCE_VERIFICATION
 from commcanary.replay.report import REPORT
+from commcanary.stages.manifest import MANIFEST
 from commcanary.stages.replay import CELLS
-from commcanary.targets.param import PARAM_ACCOUNT
+from commcanary.targets.param_account import PARAM_ACCOUNT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +31,7 @@ KINDS: tuple[Kind[Any], ...] = (
     SOURCE_VERIFICATION,
     BEHAVIOR,
     CELLS,
+    MANIFEST,
     PARAM_ACCOUNT,
 )
 

@@ -1,0 +1,87 @@
+"""``commcanary import-kineto``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from commcanary.cli.options import Output, numbers
+from commcanary.errors import UsageError
+
+if TYPE_CHECKING:
+    from commcanary.timeline.communication_kernels import KernelRule
+
+
+def command(
+    profiles: Annotated[list[Path], typer.Argument(help="Profiles of one job, one or more ranks.")],
+    output: Output,
+    workload_name: Annotated[str | None, typer.Option(help="Name of the workload.")] = None,
+    phase: Annotated[str | None, typer.Option(help="Phase of every event, in place of annotations.")] = None,
+    phase_annotation: Annotated[
+        list[str] | None, typer.Option(help="Annotation that is a phase; repeat for several.")
+    ] = None,
+    process_group: Annotated[str | None, typer.Option(help="Import this process group only.")] = None,
+    assume_shared_clock: Annotated[
+        bool, typer.Option("--assume-shared-clock", help="The ranks' clocks are one.")
+    ] = False,
+    estimate_clock: Annotated[
+        bool, typer.Option("--estimate-clock", help="Fit the ranks' clocks from collectives.")
+    ] = False,
+    clock_offset_us: Annotated[
+        list[str] | None, typer.Option(metavar="RANK=US", help="Added to a rank's times; one for every rank.")
+    ] = None,
+    assume_default_group: Annotated[
+        bool, typer.Option("--assume-default-group", help="Calls without a group ran on the default group.")
+    ] = False,
+    on_error: Annotated[
+        Literal["stop", "skip"], typer.Option(help="Refuse, or leave out and count, what is wrong.")
+    ] = "stop",
+    repair: Annotated[bool, typer.Option("--repair", help="Mend known faults of the profiler's JSON.")] = False,
+    communication_kernel: Annotated[
+        list[str] | None, typer.Option(metavar="FAMILY=REGEX", help="A further communication kernel; repeat.")
+    ] = None,
+) -> None:
+    """Import PyTorch Kineto profiles."""
+    from commcanary.sources.kineto.settings import KinetoSettings
+    from commcanary.stages.import_kineto import import_kineto_stage
+
+    settings = KinetoSettings(
+        workload_name=workload_name,
+        phase=phase,
+        phase_annotations=tuple(phase_annotation or ()),
+        process_group=process_group,
+        assume_shared_clock=assume_shared_clock,
+        estimate_clock=estimate_clock,
+        clock_offsets_us=_per_rank(clock_offset_us),
+        assume_default_group=assume_default_group,
+        on_error=on_error,
+        repair=repair,
+        kernel_rules=_rules(communication_kernel),
+    )
+    imported = import_kineto_stage(profiles, output, settings)
+    print(imported.summary)
+    for field, reason in imported.trace.header.unknown.items():
+        print(f"unknown {field}: {reason}")
+
+
+def _per_rank(given: list[str] | None) -> dict[int, float]:
+    offsets = {}
+    for rank, us in numbers("--clock-offset-us", given).items():
+        if not rank.isdecimal():
+            raise UsageError(f"--clock-offset-us {rank}={us}: give RANK=US with a rank number")
+        offsets[int(rank)] = us
+    return offsets
+
+
+def _rules(given: list[str] | None) -> tuple[KernelRule, ...]:
+    from commcanary.timeline.communication_kernels import KernelRule
+
+    rules = []
+    for text in given or []:
+        family, separator, pattern = text.partition("=")
+        if not separator:
+            raise UsageError(f"--communication-kernel {text}: give FAMILY=REGEX")
+        rules.append(KernelRule(family, pattern))
+    return tuple(rules)

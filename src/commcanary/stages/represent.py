@@ -1,0 +1,51 @@
+"""Stage: trace -> control, a representation that must be able to fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commcanary.artifacts.files import check_suffix, write_artifact
+from commcanary.artifacts.jsontext import convert
+from commcanary.artifacts.trace_exchange import TRACE
+from commcanary.artifacts.trace_table import to_stored
+from commcanary.controls.registry import make_control
+from commcanary.controls.settings import ControlSettings
+from commcanary.replay.assumptions import assumed
+from commcanary.replay.configuration import Configuration, Protocol
+from commcanary.replay.model import model_named
+from commcanary.stages.reading import naming, read_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from commcanary.artifacts.trace import Trace
+
+
+def represent_stage(
+    trace_path: Path,
+    output: Path,
+    method: str,
+    settings: ControlSettings,
+    *,
+    model: str,
+    protocol: Mapping[str, Any],
+    assumptions: Mapping[str, float],
+) -> Trace:
+    """Write the control ``method`` of the trace at ``trace_path``.
+
+    ``stratified`` ranks events by their exposed latency in a reference replay: ``model`` under the baseline
+    configuration with the first seed of ``protocol``.
+    """
+    check_suffix(output)
+    trace = read_trace(trace_path)
+    exposed = None
+    if method == "stratified":
+        seeds = convert(protocol, Protocol).seeds[:1]
+        with naming(trace_path):
+            events, _ = assumed(trace.events, assumptions)
+            reference = model_named(model)
+            exposed = reference.run(reference.prepare(events), Configuration(), seeds, 1).exposed_us
+    control = make_control(trace, method, settings, exposed)
+    write_artifact(output, TRACE, to_stored(control))
+    return control
