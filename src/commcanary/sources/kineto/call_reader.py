@@ -16,13 +16,16 @@ from commcanary.sources.kineto.intervals import Disjoint, outermost
 from commcanary.sources.kineto.operations import REDUCING
 from commcanary.sources.kineto.operators import HostCall, annotation_call, operator_call, record_tensors
 from commcanary.sources.kineto.records import RULE, call_of_record
+from commcanary.sources.kineto.spans import Numbered, Spans
 from commcanary.sources.kineto.unnamed import DERIVED_RULE, OPERATOR_RULE, GroupRule, call_of_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+    from numpy.typing import NDArray
+
     from commcanary.sources.kineto.job import Job
-    from commcanary.sources.kineto.rank_profile import RankProfile, RecordShape
+    from commcanary.sources.kineto.rank_profile import HostShape, RankProfile, RecordShape
     from commcanary.sources.kineto.settings import KinetoSettings
     from commcanary.timeline.communication_kernels import CommunicationKernels
 
@@ -51,65 +54,86 @@ class CallReader:
         record_of_mark = Disjoint(profile.records, outer).containing(
             profile.annotations.column("thread"), profile.annotations.column("start")
         )
-        inside = np.flatnonzero(record_of_mark >= 0)
-        self._mark_of_record = dict(zip(record_of_mark[inside[::-1]].tolist(), inside[::-1].tolist(), strict=True))
+        inside = np.flatnonzero(record_of_mark >= 0)[::-1]
+        self._mark_of_record = np.full(len(profile.records), -1, np.int64)
+        self._mark_of_record[record_of_mark[inside]] = inside  # the first annotation in each record
         self.host = HostCalls(profile, np.flatnonzero(alone), np.flatnonzero(record_of_mark < 0))
         self.stray_annotations = int((record_of_mark < 0).sum() - (self.host.annotation >= 0).sum())
-        self._kernels_of_record = self._first_kernels()
         self._read: dict[Hashable, Call] = {}
 
-    def calls(self) -> list[Call]:
-        """One ``Call`` per record and operator, in the order of the class's text.
+    def calls(self) -> tuple[list[Call], NDArray[np.int64]]:
+        """Distinct calls, and for each record and operator in the order of the class's text its number.
 
         Raises ``InputRefusal`` at the first that cannot be read for certain, unless ``on_error`` is skip.
         """
-        read = [self._record(i) for i in self.records.tolist()]
-        return read + [self._operator(i) for i in range(len(self.host))]
+        distinct, code = self._record_calls()
+        operators = [self._operator(i) for i in range(len(self.host))]
+        numbers: dict[int, int] = {}
+        for call in operators:
+            if id(call) not in numbers:
+                numbers[id(call)] = len(distinct)
+                distinct.append(call)
+        of_operators = np.asarray([numbers[id(call)] for call in operators], np.int64)
+        return distinct, np.concatenate([code, of_operators])
 
-    def _first_kernels(self) -> dict[int, int]:
-        kernels = np.flatnonzero(self.lane.record >= 0)[::-1]
-        return dict(zip(self.lane.record[kernels].tolist(), kernels.tolist(), strict=True))
-
-    def _record(self, index: int) -> Call:
-        code = self.profile.records.code[index]
-        kernel = self._kernels_of_record.get(index)
-        reduction = None if kernel is None else self.lane.reduction[kernel]
-        holder = self._holder[index]
-        operator = -1 if holder < 0 else self.profile.operators.code[holder]
-        mark = self._mark_of_record.get(index, -1)
-        kernel_op = None if kernel is None else self.lane.operation[kernel]
-        shape = self.profile.record_shapes.values[code]
-        key: tuple[Hashable, ...] = (code, reduction, operator)
-        if shape.collective is None:
-            marked = -1 if mark < 0 else self.profile.annotations.code[mark]
-            key = (*key, marked, kernel_op, kernel is None)
-        known = self._read.get(key)
-        if known is not None:
-            return known
-        place = f"traceEvents[{self.profile.records.event[index]}]"
-        host = None if operator < 0 else operator_call(self.profile.host_shapes.values[operator])
-        if shape.collective is None:
-            read = self._guarded(
-                DERIVED_RULE, lambda: self._unnamed(shape, host, mark, kernel is not None, kernel_op, place)
+    def _record_calls(self) -> tuple[list[Call], NDArray[np.int64]]:
+        """Records that agree in their fields and in what stands around and under them are read once."""
+        profile, lane, records = self.profile, self.lane, self.records
+        if not len(records):
+            return [], np.zeros(0, np.int64)
+        kernel = np.full(len(profile.records), -1, np.int64)
+        linked = np.flatnonzero(lane.record >= 0)[::-1]
+        kernel[lane.record[linked]] = linked  # the first kernel of each record
+        words = Numbered()
+        pairs = zip(lane.operation, lane.reduction, strict=True)
+        word = np.asarray([*(words.number(pair) for pair in pairs), -1], np.int64)
+        keys = (
+            profile.records.column("code")[records],
+            word[kernel][records],
+            _code_behind(profile.operators, self._holder)[records],
+            _code_behind(profile.annotations, self._mark_of_record)[records],
+        )
+        mixed = np.zeros(len(records), np.int64)
+        for key in keys:
+            mixed = mixed * (int(key.max()) + 2) + key + 1
+        _, first, code = np.unique(mixed, return_index=True, return_inverse=True)
+        distinct: list[Call | None] = [None] * len(first)
+        for number in np.argsort(first).tolist():
+            record = int(records[first[number]])
+            at = int(kernel[record])
+            distinct[number] = self._record(
+                record, (None, None, False) if at < 0 else (lane.operation[at], lane.reduction[at], True)
             )
+        return [call for call in distinct if call is not None], code.reshape(-1).astype(np.int64)
+
+    def _record(self, index: int, kernel: tuple[str | None, str | None, bool]) -> Call:
+        """The call of a record; ``kernel`` is the operation and reduction its kernel's name states, if any."""
+        kernel_op, reduction, has_kernel = kernel
+        shape = self.profile.record_shape(int(self.profile.records.column("code")[index]))
+        holder, mark = int(self._holder[index]), int(self._mark_of_record[index])
+        place = f"traceEvents[{self.profile.records.column('event')[index]}]"
+        host = None if holder < 0 else operator_call(self._shape(self.profile.operators, holder))
+        marked = None if mark < 0 else annotation_call(self._shape(self.profile.annotations, mark))
+        if shape.collective is None:
+            read = self._guarded(DERIVED_RULE, lambda: self._unnamed(shape, host, marked, has_kernel, kernel_op, place))
         else:
             read = self._guarded(RULE, lambda: call_of_record(shape, self.job, self.settings.process_group, place))
-        self._read[key] = completed = _completed(read, reduction, host)
-        return completed
+        return _completed(read, reduction, host)
+
+    def _shape(self, spans: Spans, index: int) -> HostShape:
+        shape: HostShape = self.profile.host_shapes.values[int(spans.column("code")[index])]
+        return shape
 
     def _unnamed(
         self,
         shape: RecordShape,
         host: HostCall | None,
-        mark: int,
+        marked: HostCall | None,
         has_kernel: bool,
         kernel_op: str | None,
         place: str,
     ) -> Call:
         """An unnamed record: named by the operator around it, the annotation inside it, or its kernel."""
-        marked = (
-            None if mark < 0 else annotation_call(self.profile.host_shapes.values[self.profile.annotations.code[mark]])
-        )
         count, dtype = record_tensors(shape.dims, shape.types)
         if host is None and marked is None and not has_kernel:
             if count is None:
@@ -134,12 +158,12 @@ class CallReader:
 
     def _operator(self, position: int) -> Call:
         index = int(self.host.operator[position])
-        code = self.profile.operators.code[index]
+        code = int(self.profile.operators.column("code")[index])
         dtype = self.host.dtype[position]
         key = ("operator", code, dtype)
         known = self._read.get(key)
         if known is None:
-            place = f"traceEvents[{self.profile.operators.event[index]}]"
+            place = f"traceEvents[{self.profile.operators.column('event')[index]}]"
             said = self.host.calls[position]
             known = self._read[key] = self._guarded(
                 OPERATOR_RULE,
@@ -154,6 +178,11 @@ class CallReader:
             if self.settings.on_error == "stop":
                 raise
             return Call(Fate.REFUSED, rule, refusal.found)
+
+
+def _code_behind(spans: Spans, index: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Code of the span at each index, -1 where the index is -1."""
+    return np.append(spans.column("code"), -1)[index]
 
 
 def _completed(call: Call, reduction: str | None, host: HostCall | None) -> Call:

@@ -9,6 +9,7 @@ import numpy as np
 
 from commcanary.sources.kineto.intervals import Covered, Disjoint
 from commcanary.sources.kineto.operations import kernel_operation, kernel_reduction
+from commcanary.sources.kineto.rank_profile import NO_ID
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,14 +91,14 @@ def communication_lane(
 
 
 def _records_behind(profile: RankProfile, kernels: Ints, records: NDArray[np.bool_]) -> Ints:
-    by_id = {
-        identity: index for index, identity in enumerate(profile.record_ids) if identity is not None and records[index]
-    }
+    if not len(kernels):
+        return np.zeros(0, np.int64)
+    by_id = {identity: i for i, identity in enumerate(profile.record_ids) if records[i] and identity != NO_ID}
     result = np.full(len(kernels), -1, np.int64)
     launched: list[tuple[int, int, int]] = []
     for position, kernel in enumerate(kernels.tolist()):
         identity, correlation = profile.kernel_ids[kernel]
-        if identity is not None and identity != correlation and identity in by_id:
+        if identity not in (NO_ID, correlation) and identity in by_id:
             result[position] = by_id[identity]
         elif correlation in profile.launches:
             launched.append((position, *profile.launches[correlation]))

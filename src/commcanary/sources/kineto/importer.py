@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ from commcanary.timeline.communication_kernels import CommunicationKernels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commcanary.artifacts.stored import SourceFile
+
 
 def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None = None) -> Imported:
     """The trace of one job out of the profiles of one rank or of all its ranks.
@@ -41,16 +44,18 @@ def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None =
         raise InputRefusal("", "no profile is given", "name one profile or more")
     table = CommunicationKernels(settings.kernel_rules)
     ranks: list[RankCalls] = []
-    for path in files:
-        with reading(path):
-            ranks += _ranks_in(path, settings, table)
+    with ThreadPoolExecutor(1) as beside:  # hashing and decoding run on two cores
+        digests = beside.submit(source_files, files)
+        for path in files:
+            with reading(path):
+                ranks += _ranks_in(path, settings, table)
     fates = sum((calls.fates for calls in ranks), Counter[Fate]())
     check_same_job(ranks)
     _check_something(ranks, fates, files)
     groups = matched(ranks)
     clock = clock_of(ranks, groups, settings)
     merged = merged_events(ranks, groups, clock)
-    trace = Trace.of(_header(files, ranks, clock, merged, settings), merged.events, merged.start_ns)
+    trace = Trace.of(_header(digests.result(), ranks, clock, merged, settings), merged.events, merged.start_ns)
     check_trace(trace.events, trace.start_ns)
     return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED])
 
@@ -59,7 +64,7 @@ def _ranks_in(path: Path, settings: KinetoSettings, table: CommunicationKernels)
     result = []
     for name, stream in profiles_in(path):
         try:
-            profile = read_profile(name, stream)
+            profile = read_profile(name, stream, settings.repair)
             if not (profile.records or profile.operators or profile.head.distributedInfo):
                 raise _nothing("no communication call and no distributedInfo")
             job = job_of(profile.head.distributedInfo, profile.head.baseTimeNanoseconds)
@@ -91,7 +96,7 @@ def _nothing(found: str) -> InputRefusal:
 
 
 def _header(
-    files: Sequence[Path],
+    files: tuple[SourceFile, ...],
     ranks: Sequence[RankCalls],
     clock: Clock,
     merged: Merged,
@@ -113,7 +118,7 @@ def _header(
         assumptions={"default_group": 1.0} if settings.assume_default_group and unnamed else {},
         coverage=coverage,
         notes=_notes(ranks, clock, merged, unnamed),
-        source_files=source_files(files),
+        source_files=files,
     )
 
 
@@ -133,6 +138,9 @@ def _notes(ranks: Sequence[RankCalls], clock: Clock, merged: Merged, unnamed: in
     }
     if unnamed:
         notes["unnamed_groups"] = f"{unnamed} calls name no process group; theirs follows from the job's groups"
+    quotes = {calls.name: calls.repaired_quotes for calls in ranks if calls.repaired_quotes}
+    if quotes:
+        notes["repaired_quotes"] = quotes
     if merged.phase_differs:
         notes["phase_differs"] = f"on {merged.phase_differs} events; the first member's phase is kept"
     if merged.uneven:

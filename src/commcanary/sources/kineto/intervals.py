@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from commcanary.sources.kineto.rank_profile import Spans
+    from commcanary.sources.kineto.spans import Spans
 
     Ints = NDArray[np.int64]
 
@@ -18,7 +18,7 @@ def outermost(spans: Spans) -> NDArray[np.bool_]:
     """bool[n]: the spans that lie in no earlier-starting span of their thread."""
     start, end, thread = spans.column("start"), spans.column("end"), spans.column("thread")
     result = np.ones(len(start), np.bool_)
-    for number in np.unique(thread):
+    for number in np.flatnonzero(np.bincount(thread)):
         mine = np.flatnonzero(thread == number)
         order = mine[np.lexsort((-end[mine], start[mine]))]
         reached = np.maximum.accumulate(end[order])
@@ -34,7 +34,7 @@ class Disjoint:
         thread = spans.column("thread")[self._chosen]
         self._start, self._end = spans.column("start"), spans.column("end")
         self._by_thread: dict[int, Ints] = {}
-        for number in np.unique(thread):
+        for number in np.flatnonzero(np.bincount(thread)):
             mine = self._chosen[thread == number]
             self._by_thread[int(number)] = mine[np.argsort(self._start[mine], kind="stable")]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from commcanary.artifacts.events import UNKNOWN
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def matched(ranks: Sequence[RankCalls]) -> list[Matched]:
             # messages run beside collectives, so their order among those is nobody's promise
             numbers.setdefault((group, signature.op == "point_to_point"), []).append(number)
         for program, mine in numbers.items():
-            chosen = np.flatnonzero(np.isin(calls.key, mine))
+            chosen = np.flatnonzero(np.isin(np.arange(len(calls.keys)), mine)[calls.key])
             if len(chosen):
                 programs.setdefault(program, {})[position] = chosen
     result = []
@@ -146,7 +147,7 @@ def _programs_differ(one: RankCalls, mine: Ints, other: RankCalls, theirs: Ints)
     differs = program(one, mine) != program(other, theirs)
     left, right = one.sequence[mine], other.sequence[theirs]
     point_to_point = np.asarray([s.op == "point_to_point" for _, s in one.keys], np.bool_)[one.key[mine]]
-    numbered = ~point_to_point & (left != None) & (right != None)  # noqa: E711 - elementwise
+    numbered = ~point_to_point & (left != UNKNOWN) & (right != UNKNOWN)
     result: NDArray[np.bool_] = differs | (numbered & (left != right))
     return result
 
@@ -164,5 +165,5 @@ def _told(calls: RankCalls, chosen: Ints, at: int) -> str:
         return "has no such call"
     call = chosen[at]
     _, signature = calls.keys[calls.key[call]]
-    numbered = "" if calls.sequence[call] is None else f" Seq {calls.sequence[call]}"
+    numbered = "" if calls.sequence[call] == UNKNOWN else f" Seq {calls.sequence[call]}"
     return f"calls {signature.op} of {signature.bytes} bytes{numbered} (traceEvents[{calls.event[call]}])"

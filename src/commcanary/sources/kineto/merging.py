@@ -147,7 +147,11 @@ def _signatures(group: Matched, members: list[tuple[RankCalls, Ints]]) -> tuple[
         [calls.key[chosen] for calls, chosen in members]
         + [members[0][0].phase[members[0][1]], members[0][0].receives[members[0][1]].astype(np.int64)]
     )
-    distinct, signature = np.unique(codes, axis=1, return_inverse=True)
+    mixed = np.zeros(codes.shape[1], np.int64)
+    for code in codes:
+        mixed = np.unique(mixed * (int(code.max()) + 1) + code, return_inverse=True)[1].reshape(-1)
+    _, first, signature = np.unique(mixed, return_index=True, return_inverse=True)
+    distinct = codes[:, first]
     result: list[Signature] = []
     uneven = np.zeros(distinct.shape[1], np.bool_)
     for number, column in enumerate(distinct.T.tolist()):

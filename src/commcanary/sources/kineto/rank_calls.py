@@ -48,11 +48,12 @@ class RankCalls:
     compute_before: Ints
     overlap: Ints
     exposed: Ints
-    sequence: NDArray[np.object_]
+    sequence: Ints
     event: Ints
     coverage: tuple[Coverage, ...]
     fates: Counter[Fate]
     recorded: bool
+    repaired_quotes: int
 
     def __len__(self) -> int:
         return len(self.key)
@@ -69,9 +70,8 @@ def rank_calls(profile: RankProfile, job: Job, settings: KinetoSettings, table: 
     Raises ``InputRefusal`` at the first call that cannot be read for certain, unless ``on_error`` is skip.
     """
     reader = CallReader(profile, job, settings, table)
-    calls = reader.calls()
-    distinct, code = _numbered(calls)
-    taken = np.asarray([c.fate is Fate.TAKEN for c in distinct], np.bool_)[code] if calls else code > 0
+    distinct, code = reader.calls()
+    taken = np.asarray([c.fate is Fate.TAKEN for c in distinct], np.bool_)[code]
     spans = ((profile.records, reader.records), (profile.operators, reader.host.operator))
     column = {n: np.concatenate([s.column(n)[i] for s, i in spans]) for n in ("start", "end", "thread", "event")}
     order = np.flatnonzero(taken)
@@ -90,15 +90,16 @@ def rank_calls(profile: RankProfile, job: Job, settings: KinetoSettings, table: 
         ],
         np.int64,
     )
-    sequence = np.full(len(calls), None, object)
-    sequence[: len(reader.records)] = [profile.record_sequences[i] for i in reader.records.tolist()]
+    sequence = np.full(len(code), UNKNOWN, np.int64)
+    if len(reader.records):
+        sequence[: len(reader.records)] = np.frombuffer(profile.record_sequences, np.int64)[reader.records]
     receives = np.asarray([c.receives for c in distinct], np.bool_)
     return RankCalls(
         job=job,
         name=profile.name,
         keys=tuple(keys),
-        key=key_of_distinct[code[order]] if calls else code,
-        receives=receives[code[order]] if calls else code > 0,
+        key=key_of_distinct[code[order]],
+        receives=receives[code[order]],
         phase=phase,
         phases=phases,
         issue=start,
@@ -110,8 +111,9 @@ def rank_calls(profile: RankProfile, job: Job, settings: KinetoSettings, table: 
         sequence=sequence[order],
         event=column["event"][order],
         coverage=tuple(_account(job.rank, distinct, code, times.communication, reader)),
-        fates=Counter(distinct[c].fate for c in code.tolist()),
+        fates=_fates(distinct, code),
         recorded=bool(len(reader.records)),
+        repaired_quotes=profile.repaired_quotes,
     )
 
 
@@ -156,18 +158,11 @@ def _call_times(reader: CallReader) -> _CallTimes:
     )
 
 
-def _numbered(calls: list[Call]) -> tuple[list[Call], Ints]:
-    """Distinct calls (each shape is read once, so identity tells) and the number of each call."""
-    numbers: dict[int, int] = {}
-    distinct: list[Call] = []
-    code = []
-    for call in calls:
-        number = numbers.get(id(call))
-        if number is None:
-            number = numbers[id(call)] = len(distinct)
-            distinct.append(call)
-        code.append(number)
-    return distinct, np.asarray(code, np.int64)
+def _fates(distinct: list[Call], code: Ints) -> Counter[Fate]:
+    fates: Counter[Fate] = Counter()
+    for call, count in zip(distinct, np.bincount(code, minlength=len(distinct)).tolist(), strict=True):
+        fates[call.fate] += count
+    return fates
 
 
 def _account(rank: int, distinct: list[Call], code: Ints, communication: Ints, reader: CallReader) -> list[Coverage]:

@@ -6,24 +6,22 @@ What repeats (a record's fields, an operator's shapes, a kernel's name) is kept 
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+import msgspec
 
-from commcanary.errors import InputRefusal
+from commcanary.sources.kineto.document import Args
 from commcanary.sources.kineto.operations import annotated_operation, operator_operation
+from commcanary.sources.kineto.repair import repaired
+from commcanary.sources.kineto.spans import Numbered, Spans
 from commcanary.sources.kineto.text import ProfileText
-from commcanary.units import NS_PER_US
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-    from decimal import Decimal
+    from collections.abc import Sequence
     from typing import BinaryIO
 
-    from numpy.typing import NDArray
-
-    from commcanary.sources.kineto.document import Args, Event, Head
+    from commcanary.sources.kineto.document import Event, Head
 
 _KINDS = {
     "cpu_op": "host",
@@ -37,6 +35,12 @@ _KINDS = {
     "privateuse1_runtime": "launch",
 }
 """Event categories, in small letters: old exporters capitalised them."""
+
+
+_PARTS = ("record", "operator", "host", "mark", "block", "kernel", "launch")
+
+NO_ID = -1
+"""Where an event carries no identifier."""
 
 
 class RecordShape(NamedTuple):
@@ -68,52 +72,22 @@ class HostShape(NamedTuple):
     concrete: str | None
 
 
-@dataclass
-class Spans:
-    """Intervals in file order: [start, end) in ns, a thread's (or stream's) number, place in the file, a code."""
-
-    start: array[int] = field(default_factory=lambda: array("q"))
-    end: array[int] = field(default_factory=lambda: array("q"))
-    thread: array[int] = field(default_factory=lambda: array("q"))
-    event: array[int] = field(default_factory=lambda: array("q"))
-    code: array[int] = field(default_factory=lambda: array("q"))
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-    def column(self, name: str) -> NDArray[np.int64]:
-        """int64[n]: one of the five columns."""
-        return np.frombuffer(getattr(self, name), np.int64) if len(self) else np.zeros(0, np.int64)
-
-
-class Numbered:
-    """Values numbered in the order in which they first appeared."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._numbers: dict[Hashable, int] = {}
-
-    def number(self, value: Hashable) -> int:
-        """The number of ``value``, a new one where it is new."""
-        known = self._numbers.get(value)
-        if known is None:
-            known = self._numbers[value] = len(self.values)
-            self.values.append(value)
-        return known
-
-
 class RankProfile:
-    """Columns of one profile. ``name`` says where it came from."""
+    """Columns of one profile. ``name`` says where it came from.
+
+    Per record: ``record_ids`` (External id) and ``record_sequences`` (Seq), ``NO_ID`` where there is none.
+    ``launches`` gives the thread and time at which each correlation was launched.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.head: Head
+        self.repaired_quotes = 0
         self.threads = Numbered()
         self.records = Spans()
         self.record_shapes = Numbered()
-        self.record_ids: list[Any] = []
-        self.record_sequences: list[Any] = []
-        self.record_comms_ids: list[Any] = []
+        self.record_ids = array("q")
+        self.record_sequences = array("q")
         self.operators = Spans()
         self.annotations = Spans()
         self.host_shapes = Numbered()
@@ -122,139 +96,157 @@ class RankProfile:
         self.host = Spans()
         self.kernels = Spans()
         self.kernel_names = Numbered()
-        self.kernel_ids: list[tuple[Any, Any]] = []
+        self.kernel_ids: list[tuple[int, int]] = []
         self.kernel_devices = array("q")
         self.kernel_collectives: list[bool] = []
-        self.launches: dict[Any, tuple[int, int]] = {}
+        self.launches: dict[int, tuple[int, int]] = {}
 
-    def add(self, events: list[Event], before: int, ns: Callable[[Any], int]) -> None:
+    def add(self, events: list[Any], before: int) -> None:
         """Append what matters of ``events``, the first of which is entry ``before`` of the file."""
-        kinds = _KINDS
+        found: dict[str, tuple[list[Any], list[int]]] = {kind: ([], []) for kind in _PARTS}
+        known: dict[tuple[str, str], tuple[list[Any], list[int]] | None] = {}
         for number, event in enumerate(events, before):
-            if event.ph != "X":
-                continue
-            kind = kinds.get(event.cat)
-            if kind is None:
-                kind = kinds.get(event.cat.lower())
-                if kind is None:
-                    continue
-            if event.ts is None or event.dur is None:
-                missing = "ts" if event.ts is None else "dur"
-                raise InputRefusal(f"traceEvents[{number}].{missing}", "is missing", "export the profile again")
-            start = ns(event.ts)
-            self._add(kind, event, number, start, start + ns(event.dur))
+            if event.ph == "X":
+                key = (event.cat, event.name)
+                if key not in known:
+                    kind = _part_of(event.cat, event.name)
+                    known[key] = None if kind is None else found[kind]
+                bucket = known[key]
+                if bucket is not None:
+                    bucket[0].append(event)
+                    bucket[1].append(number)
+        self._add_records(*found["record"])
+        for kind, spans in (("operator", self.operators), ("mark", self.annotations)):
+            self._extend(spans, *found[kind], [self._host_shape(event) for event in found[kind][0]])
+        self._extend(self.host, *found["host"], [0] * len(found["host"][0]))
+        self._extend(self.blocks, *found["block"], [self.block_names.number(e.name) for e in found["block"][0]])
+        self._add_kernels(*found["kernel"])
+        self._add_launches(*found["launch"])
 
-    def _add(self, kind: str, event: Event, number: int, start: int, end: int) -> None:
-        name = event.name
-        if kind == "kernel":
-            self._add_kernel(event, number, start, end)
-            return
-        if kind == "launch":
-            if event.args is not None and event.args.correlation is not None:
-                self.launches[event.args.correlation] = (self._thread(event), start)
-            return
-        if kind == "host":
-            if name == "record_param_comms":
-                self._append(self.records, event, number, start, end, self._record(event.args))
-            elif name.startswith("c10d::") and operator_operation(name) is not None:
-                self._append(self.operators, event, number, start, end, self._host_shape(event))
-            else:
-                self._append(self.host, event, number, start, end, 0)
-        elif annotated_operation(name) is not None:
-            self._append(self.annotations, event, number, start, end, self._host_shape(event))
-        else:
-            self._append(self.blocks, event, number, start, end, self.block_names.number(name))
+    def _add_records(self, events: list[Any], numbers: list[int]) -> None:
+        args = [event.args or _NO_ARGS for event in events]
+        self._extend(self.records, events, numbers, [self._record(a) for a in args])
+        self.record_ids.extend(_ids([a.external_id for a in args]))
+        self.record_sequences.extend(_ids([a.sequence for a in args]))
 
-    def _append(self, spans: Spans, event: Event, number: int, start: int, end: int, code: int) -> None:
-        if end < start:
-            raise InputRefusal(f"traceEvents[{number}].dur", f"is {event.dur}", "a duration is 0 or more; export again")
-        spans.start.append(start)
-        spans.end.append(end)
-        spans.thread.append(self._thread(event))
-        spans.event.append(number)
-        spans.code.append(code)
-
-    def _thread(self, event: Event) -> int:
-        return self.threads.number((str(event.pid), str(event.tid)))
-
-    def _record(self, args: Args | None) -> int:
-        if args is None:
-            self.record_ids.append(None)
-            self.record_sequences.append(None)
-            self.record_comms_ids.append(None)
-            return self.record_shapes.number(RecordShape(*[None] * len(RecordShape._fields)))
-        self.record_ids.append(args.external_id)
-        self.record_sequences.append(args.sequence)
-        self.record_comms_ids.append(args.comms_id)
-        unnamed = args.collective is None
-        return self.record_shapes.number(
-            RecordShape(
-                args.collective,
-                args.dtype,
-                args.in_elements if args.in_elements is not None else args.in_elements_2023,
-                args.out_elements if args.out_elements is not None else args.out_elements_2023,
-                args.group_size,
-                args.group_name if args.group_name is not None else args.group_id_2024,
-                args.group_description,
-                _hashable(args.group_ranks),
-                args.first_rank,
-                args.rank_stride,
-                args.rank_in_group,
-                args.source_rank,
-                args.destination_rank,
-                _text(args.dims) if unnamed else None,
-                _text(args.types) if unnamed else None,
-            )
+    def _add_kernels(self, events: list[Any], numbers: list[int]) -> None:
+        self._extend(self.kernels, events, numbers, [self.kernel_names.number(e.name) for e in events])
+        args = [event.args or _NO_ARGS for event in events]
+        self.kernel_ids.extend(
+            zip(_ids([a.external_id for a in args]), _ids([a.correlation for a in args]), strict=True)
         )
+        self.kernel_collectives.extend(a.collective is not None for a in args)
+        devices = [e.pid if a.device is None else a.device for e, a in zip(events, args, strict=True)]
+        self.kernel_devices.extend(self.threads.number(("device", str(device))) for device in devices)
+
+    def _add_launches(self, events: list[Any], numbers: list[int]) -> None:
+        spans = Spans()
+        self._extend(spans, events, numbers, _ids([(e.args or _NO_ARGS).correlation for e in events]))
+        columns = (spans.column(name).tolist() for name in ("code", "thread", "start"))
+        for correlation, thread, start in zip(*columns, strict=True):
+            if correlation != NO_ID:
+                self.launches[correlation] = (thread, start)
+
+    def _extend(self, spans: Spans, events: list[Any], numbers: list[int], codes: Sequence[int]) -> None:
+        if not events:
+            return
+        known: dict[Any, int] = {}
+        threads = []
+        for event in events:
+            key = (event.pid, event.tid)
+            try:
+                thread = known.get(key)
+                if thread is None:
+                    thread = known[key] = self.threads.number((str(key[0]), str(key[1])))
+            except TypeError:  # a list or object where a number should be
+                thread = self.threads.number((str(key[0]), str(key[1])))
+            threads.append(thread)
+        spans.extend(events, numbers, threads, codes)
+
+    def _record(self, a: Args) -> int:
+        unnamed = a.collective is None
+        shape = (
+            a.collective,
+            a.dtype,
+            a.in_elements if a.in_elements is not None else a.in_elements_2023,
+            a.out_elements if a.out_elements is not None else a.out_elements_2023,
+            a.group_size,
+            a.group_name if a.group_name is not None else a.group_id_2024,
+            a.group_description,
+            a.group_ranks,
+            a.first_rank,
+            a.rank_stride,
+            a.rank_in_group,
+            a.source_rank,
+            a.destination_rank,
+            _text(a.dims) if unnamed else None,
+            _text(a.types) if unnamed else None,
+        )
+        try:
+            return self.record_shapes.number(shape)
+        except TypeError:  # lists, which have no hash
+            return self.record_shapes.number(tuple(_text(v) if isinstance(v, (list, dict)) else v for v in shape))
 
     def _host_shape(self, event: Event) -> int:
-        args = event.args
-        if args is None:
-            return self.host_shapes.number(HostShape(event.name, None, None, None))
+        args = event.args or _NO_ARGS
         return self.host_shapes.number(HostShape(event.name, _text(args.dims), _text(args.types), _text(args.concrete)))
 
-    def _add_kernel(self, event: Event, number: int, start: int, end: int) -> None:
-        self._append(self.kernels, event, number, start, end, self.kernel_names.number(event.name))
-        args = event.args
-        self.kernel_ids.append((None, None) if args is None else (args.external_id, args.correlation))
-        self.kernel_collectives.append(args is not None and args.collective is not None)
-        device = event.pid if args is None or args.device is None else args.device
-        self.kernel_devices.append(self.threads.number(("device", str(device))))
+    def record_shape(self, code: int) -> RecordShape:
+        """The fields behind a record's code."""
+        return RecordShape(*self.record_shapes.values[code])
 
 
-def read_profile(name: str, stream: BinaryIO) -> RankProfile:
-    """Columns of the profile in ``stream``; raises ``InputRefusal`` where it cannot be one."""
+_NO_ARGS = Args()
+
+
+def read_profile(name: str, stream: BinaryIO, repair: bool = False) -> RankProfile:
+    """Columns of the profile in ``stream``; raises ``InputRefusal`` where it cannot be one.
+
+    ``repair`` escapes stray quotes first, with the whole text in memory; ``repaired_quotes`` counts them.
+    """
     profile = RankProfile(name)
+    if repair:
+        fixed, profile.repaired_quotes = repaired(stream.read())
+        stream = BytesIO(fixed)
     text = ProfileText(stream)
     before = 0
     for events in text.slices():
-        try:
-            profile.add(events, before, _exact_ns if text.exact else _ns)
-        except OverflowError as error:
-            raise InputRefusal(
-                f"traceEvents[{before}...]", "holds a time stamp beyond 2^63 ns", "export the profile again"
-            ) from error
+        profile.add(events, before)
         before += len(events)
     profile.head = text.head
     return profile
 
 
-def _ns(us: float) -> int:
-    return round(us * NS_PER_US)
+def _part_of(category: str, name: str) -> str | None:
+    """Which of ``_PARTS`` the events of a category and name belong to; None for those that do not matter."""
+    kind = _KINDS.get(category.lower())
+    if kind == "host":
+        if name == "record_param_comms":
+            return "record"
+        return "operator" if name.startswith("c10d::") and operator_operation(name) is not None else "host"
+    if kind == "annotation":
+        return "block" if annotated_operation(name) is None else "mark"
+    return kind
 
 
-def _exact_ns(us: Decimal) -> int:
-    return round(us * NS_PER_US)
+def _ids(values: list[Any]) -> array[int]:
+    """Identifiers as int64, also where they are text; ``NO_ID`` for none. Only their equality matters."""
+    try:
+        return array("q", values)
+    except (TypeError, OverflowError):
+        return array("q", map(_id, values))
 
 
-def _hashable(value: Any) -> Any:
-    return _text(value) if isinstance(value, (list, dict)) else value
+def _id(value: Any) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 21:
+        value = int(value)
+    if not isinstance(value, int) or not 0 <= value < 2**64:
+        return NO_ID
+    return value if value < 2**63 else value - 2**64  # unsigned 64-bit ids keep their bits
 
 
 def _text(value: Any) -> str | None:
     """Lists of shapes and types as text, so that equal ones are equal keys."""
     if value is None or isinstance(value, str):
         return value
-    import msgspec
-
     return msgspec.json.encode(value).decode()

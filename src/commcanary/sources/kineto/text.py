@@ -127,7 +127,7 @@ class ProfileText:
             return None
 
     def _decode_events(self, end: int) -> list[Any]:
-        text = b"[" + self._buffer[:end] + b"]"
+        text = b"".join((b"[", memoryview(self._buffer)[:end], b"]"))
         if not self.exact:
             events: list[Any] = self._decode(text, list[Event], 1)
             if not _needs_exact_times(events):
@@ -244,6 +244,5 @@ def last_border(text: bytes) -> tuple[int | None, bool]:
 
 
 def _needs_exact_times(events: list[Any]) -> bool:
-    return any(
-        type(event.ts) is float and not -LARGEST_EXACT_FLOAT_US < event.ts < LARGEST_EXACT_FLOAT_US for event in events
-    )
+    times = [event.ts for event in events if type(event.ts) is float]
+    return bool(times) and not (max(times) < LARGEST_EXACT_FLOAT_US and min(times) > -LARGEST_EXACT_FLOAT_US)

@@ -1,0 +1,40 @@
+"""Every kind of file that becomes a trace. A new format is one entry here and one folder beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from commcanary.sources.kineto.importer import import_kineto
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from commcanary.artifacts.trace import Trace
+
+
+class Import(Protocol):
+    """What every source gives back: a checked trace and the line that a command prints."""
+
+    @property
+    def trace(self) -> Trace:
+        """The trace; its header accounts for everything that was seen."""
+
+    @property
+    def summary(self) -> str:
+        """What was imported and what was left out, in one line."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A format: its name in commands and configs, and how its files are read with default settings."""
+
+    name: str
+    title: str
+    read: Callable[[Sequence[Path]], Import]
+
+
+SOURCES = {
+    source.name: source for source in (Source("kineto", "PyTorch profiler (Kineto) chrome traces", import_kineto),)
+}
