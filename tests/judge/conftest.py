@@ -1,0 +1,100 @@
+"""Reports written by hand, so that every number in a comparison is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from commcanary.artifacts.content import table_digest
+from commcanary.artifacts.stored import Stored
+from commcanary.replay.configuration import Configuration
+from commcanary.replay.metrics import ExposedMetrics, LatencySummary, NamedSummary, latency_summary
+from commcanary.replay.report import (
+    CanaryIdentity,
+    CanarySummary,
+    ModelIdentity,
+    ReplayProtocol,
+    ReportHeader,
+    samples_table,
+)
+from commcanary.replay.samples import Samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Row = tuple[float, float, float]
+
+
+def named(name: str, row: Row) -> NamedSummary:
+    return NamedSummary(name, 10, *row, max_us=row[2], mean_us=row[0])
+
+
+def report(
+    run: Row = (100.0, 200.0, 300.0),
+    hidden: float = 50.0,
+    phases: dict[str, Row] | None = None,
+    ops: dict[str, Row] | None = None,
+    canary: str = "a" * 64,
+    **protocol: Any,
+) -> Stored[ReportHeader]:
+    """A report whose summaries are given as (median, p95, p99)."""
+    said = {"seeds": (7,), "iterations": 1, "ablations": (), "quantile_method": "linear", **protocol}
+    assumptions = said.pop("assumptions", {})
+    version = said.pop("version", "4")
+    header = ReportHeader(
+        canary=CanaryIdentity(canary, 10),
+        simulation_model=ModelIdentity("scheduler-v4", version),
+        replay_protocol=ReplayProtocol(**said),
+        backend=Configuration(),
+        workload={"name": "by hand"},
+        canary_summary=CanarySummary(10, 1, 10, 1, 1, "lossless_timing", "full_source", "c" * 64, {}),
+        assumptions=assumptions,
+        metrics=ExposedMetrics(
+            10,
+            *run,
+            max_us=run[2],
+            mean_us=run[0],
+            communication_hidden_pct=hidden,
+            arrival_skew_median_us=0.0,
+            arrival_skew_p95_us=0.0,
+            arrival_skew_max_us=0.0,
+            avg_rank_wait_median_us=0.0,
+        ),
+        queue_wait=LatencySummary(10, 0.0, 0.0, 0.0, 0.0, 0.0),
+        by_phase=tuple(named(n, r) for n, r in (phases or {}).items()),
+        by_op=tuple(named(n, r) for n, r in (ops or {}).items()),
+        calibration=None,
+        samples_digest="d" * 64,
+    )
+    return Stored(header)
+
+
+def sampled(runs: np.ndarray, seeds: tuple[int, ...], hidden_us: float = 0.0) -> Stored[ReportHeader]:
+    """A report with samples: exposed latencies float64[runs, events], one run per seed."""
+    exposed = runs.ravel().astype(np.float64)
+    zeros = np.zeros_like(exposed)
+    table = samples_table(Samples(exposed, exposed + hidden_us, zeros, zeros, zeros))
+    summary = latency_summary(exposed)
+    plain = report(
+        (summary.median_us, summary.p95_us, summary.p99_us),
+        hidden=round(float(100 * hidden_us * len(exposed) / (exposed.sum() + hidden_us * len(exposed))), 2),
+        seeds=seeds,
+    ).header
+    header = ReportHeader(
+        **{name: getattr(plain, name) for name in plain.__struct_fields__ if name not in ("canary", "samples_digest")},
+        canary=CanaryIdentity("a" * 64, runs.shape[1]),
+        samples_digest=table_digest(table),
+    )
+    return Stored(header, table)
+
+
+@pytest.fixture(scope="session")
+def report_of() -> Callable[..., Stored[ReportHeader]]:
+    return report
+
+
+@pytest.fixture(scope="session")
+def sampled_report() -> Callable[..., Stored[ReportHeader]]:
+    return sampled
