@@ -1,0 +1,34 @@
+"""Samples: what a replay returns, one value per seed, iteration and event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Columns of seeds * iterations * n values in microseconds: seed-major, then iteration, then event.
+
+    Events stand in the replayed order, which is program order unless ``operation_ordering`` is ablated
+    (``ordering.replayed_order``). All float64:
+
+    ``exposed_us``    the latency that every quantile is about
+    ``total_us``      first arrival to completion; ``total_us - exposed_us`` is hidden
+    ``queue_wait_us`` last arrival to start
+    ``skew_us``       last arrival minus first
+    ``rank_wait_us``  skew minus the mean arrival offset: what a rank waits for the last one on average
+    """
+
+    exposed_us: NDArray[np.float64]
+    total_us: NDArray[np.float64]
+    queue_wait_us: NDArray[np.float64]
+    skew_us: NDArray[np.float64]
+    rank_wait_us: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.exposed_us)
