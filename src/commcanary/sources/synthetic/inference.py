@@ -16,7 +16,7 @@ _RANKS = 8
 _LAYERS = 16
 _HIDDEN = 8192
 _BYTES_PER_VALUE = 2
-_PREFILL_TOKENS = 512
+_PREFILL_TOKENS = 256
 _DECODE_BATCH = 8
 _VOCABULARY = 32_000
 _EVENTS_PER_STEP = 2 * _LAYERS + 1
@@ -57,7 +57,7 @@ def inference(seed: int, events: int = 1000) -> Trace:
         offsets_ns=offsets(rng, np.full(count, _RANKS), scale),
         compute_overlap_us=overlap,
         compute_pressure=np.round(pressure, 3),
-        busy_us=np.where(decode, 50.0, 2_200.0),
+        busy_us=np.where(decode, 75.0, 2_600.0),
     )
 
 
