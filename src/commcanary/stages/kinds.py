@@ -9,10 +9,11 @@ from commcanary.artifacts.files import format_of
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.errors import InputRefusal
 from commcanary.judge.comparison import COMPARISON
+from commcanary.judge.report_verification import REPORT_VERIFICATION
+from commcanary.judge.source_verification import SOURCE_VERIFICATION
 from commcanary.judge.verify_behavior import BEHAVIOR
-from commcanary.judge.verify_report import REPORT_VERIFICATION
-from commcanary.judge.verify_source import SOURCE_VERIFICATION
 from commcanary.replay.report import REPORT
+from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.manifest import MANIFEST
 from commcanary.stages.replay import CELLS
 from commcanary.targets.param_account import PARAM_ACCOUNT
@@ -27,6 +28,7 @@ KINDS: tuple[Kind[Any], ...] = (
     CANARY,
     REPORT,
     COMPARISON,
+    COMPARISONS,
     REPORT_VERIFICATION,
     SOURCE_VERIFICATION,
     BEHAVIOR,

@@ -1,0 +1,26 @@
+"""``commcanary verify-source``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from commcanary.cli.checks import print_checks
+from commcanary.cli.options import Output
+
+
+def command(
+    trace: Annotated[Path, typer.Argument(help="Source of the canary.")],
+    canary: Annotated[Path, typer.Argument(help="Canary to check.")],
+    output: Output,
+) -> int:
+    """Check a canary against its source."""
+    from commcanary.judge.verify_source import source_exit_code
+    from commcanary.stages.verify_source import verify_source_stage
+
+    verification = verify_source_stage(trace, canary, output)
+    print(f"source verification: {verification.status}")
+    print_checks(verification.checks)
+    return source_exit_code(verification)
