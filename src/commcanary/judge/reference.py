@@ -1,0 +1,102 @@
+"""The reference of a behaviour verification: the trace itself, replayed once for any number of canaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from commcanary.errors import InputRefusal, UsageError
+from commcanary.judge.ranking import RANKING_METRICS
+from commcanary.judge.report_samples import by_run
+from commcanary.judge.tail_recall import SourceTails
+from commcanary.replay.assumptions import assumed
+from commcanary.replay.configuration import Configuration, Protocol
+from commcanary.replay.metrics import Metrics, summarise
+from commcanary.replay.model import model_named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from commcanary.artifacts.events import Events
+    from commcanary.artifacts.trace import Trace
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One side under one configuration: its summaries, and exposed latencies float64[runs, events]."""
+
+    metrics: Metrics
+    exposed_us: NDArray[np.float64]
+
+    @cached_property
+    def tails(self) -> SourceTails:
+        """Its slow events."""
+        return SourceTails(self.exposed_us)
+
+
+class Reference:
+    """A trace under a model, a protocol and two sets of configurations.
+
+    ``assumptions`` (field -> us) stand in for unknown values of trace and canary alike. Raises
+    ``UnknownValueRefusal`` for a value that is unknown and not assumed, ``InputRefusal`` for a configuration
+    without a name or with one that is taken, ``UsageError`` for an unknown model.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        model: str,
+        configurations: Sequence[Configuration],
+        protocol: Protocol,
+        *,
+        assumptions: Mapping[str, float] = MappingProxyType({}),
+        held_out: Sequence[Configuration] = (),
+    ) -> None:
+        if not configurations:
+            raise UsageError("no configuration is given; a behaviour is verified under one or more")
+        self.trace = trace
+        self.model = model_named(model)
+        self.protocol = protocol
+        self.configurations = by_name([*configurations, *held_out])
+        self.held_out = frozenset(str(configuration.name) for configuration in held_out)
+        self.declared = dict(assumptions)
+        self.assumptions = assumed(trace.events, assumptions)[1] | trace.header.assumptions
+        self.outcomes = self.replayed(trace.events)
+
+    def replayed(self, events: Events) -> dict[str, Outcome]:
+        """The outcome of ``events`` under every configuration, by name."""
+        known, _ = assumed(events, self.declared)
+        prepared = self.model.prepare(known, self.protocol.ablations)
+        return {
+            name: self._outcome(prepared, known, configuration) for name, configuration in self.configurations.items()
+        }
+
+    def _outcome(self, prepared: Any, events: Events, configuration: Configuration) -> Outcome:
+        protocol = self.protocol
+        samples = self.model.run(prepared, configuration, protocol.seeds, protocol.iterations)
+        runs = len(protocol.seeds) * protocol.iterations
+        return Outcome(summarise(samples, events, protocol.ablations), by_run(samples.exposed_us, runs))
+
+
+def ranked_values(outcomes: Mapping[str, Outcome]) -> dict[str, dict[str, float]]:
+    """Configuration -> ranking metric -> us."""
+    return {
+        name: {metric: getattr(outcome.metrics.metrics, metric) for metric in RANKING_METRICS}
+        for name, outcome in outcomes.items()
+    }
+
+
+def by_name(configurations: Sequence[Configuration]) -> dict[str, Configuration]:
+    """Name -> configuration, in the given order."""
+    named: dict[str, Configuration] = {}
+    for index, configuration in enumerate(configurations):
+        name = configuration.name
+        if name is None or name in named:
+            found = "is missing" if name is None else f"is {name!r} again"
+            raise InputRefusal(f"configurations[{index}].name", found, "give every configuration a name of its own")
+        named[name] = configuration
+    return named
