@@ -28,13 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _COMPUTE = ("gemm", "emb_lookup")
-_SHARED_BY_RANKS = {
-    "reduce_scatter": ("in_msg_size",),
-    "reduce_scatter_base": ("in_msg_size",),
-    "scatter": ("in_msg_size",),
-    "all_to_all": ("in_msg_size", "out_msg_size"),
-    "all_to_all_single": ("in_msg_size",),
-}
+_EVENLY_SPLIT = {"all_to_all": ("in_msg_size", "out_msg_size"), "all_to_all_single": ("in_msg_size",)}
 
 
 class BrokenRule(msgspec.Struct, frozen=True):
@@ -195,7 +189,7 @@ def _size_faults(entry: Entry, ranks: int) -> Iterator[str]:
         yield f"out_msg_size is {out}, not {ranks} times in_msg_size {into}"
     if comms in ("reduce_scatter", "reduce_scatter_base", "scatter") and into != out * ranks:
         yield f"in_msg_size is {into}, not {ranks} times out_msg_size {out}"
-    for name in _SHARED_BY_RANKS.get(comms, ()):
+    for name in _EVENLY_SPLIT.get(comms, ()):
         if entry[name] % ranks:
             yield f"{name} {entry[name]} is not divisible by {ranks}: PARAM drops the remainder"
     if comms == "all_to_allv":
