@@ -12,7 +12,8 @@ from commcanary.errors import InputRefusal
 from commcanary.sources.kineto.call import Call, Fate
 from commcanary.sources.kineto.device import communication_lane
 from commcanary.sources.kineto.host import HostCalls
-from commcanary.sources.kineto.intervals import Disjoint, outermost
+from commcanary.sources.kineto.intervals import Disjoint
+from commcanary.sources.kineto.nesting import nested_operators, nested_records
 from commcanary.sources.kineto.operations import REDUCING
 from commcanary.sources.kineto.operators import HostCall, annotation_call, operator_call, record_tensors
 from commcanary.sources.kineto.records import RULE, call_of_record
@@ -38,14 +39,17 @@ class CallReader:
 
     def __init__(self, profile: RankProfile, job: Job, settings: KinetoSettings, table: CommunicationKernels) -> None:
         self.profile, self.job, self.settings = profile, job, settings
-        outer = outermost(profile.records)
+        skip = settings.on_error == "skip"
+        self.nested = {
+            RULE: nested_records(profile, skip),
+            OPERATOR_RULE: nested_operators(profile, skip),
+        }
+        outer, operators = (self.nested[rule].outer for rule in (RULE, OPERATOR_RULE))
         self.records = np.flatnonzero(outer)
-        self.nested_records = int(len(outer) - len(self.records))
         self.lane = communication_lane(profile, table, outer)
         self._groups = GroupRule(
             settings.process_group, settings.assume_default_group, len(np.unique(self.lane.stream))
         )
-        operators = outermost(profile.operators)
         self._holder = Disjoint(profile.operators, operators).containing(
             profile.records.column("thread"), profile.records.column("start")
         )
@@ -54,6 +58,8 @@ class CallReader:
         record_of_mark = Disjoint(profile.records, outer).containing(
             profile.annotations.column("thread"), profile.annotations.column("start")
         )
+        held, first = np.unique(self._holder[self.records], return_index=True)
+        self._first_in_operator = dict(zip(held.tolist(), self.records[first].tolist(), strict=True))
         inside = np.flatnonzero(record_of_mark >= 0)[::-1]
         self._mark_of_record = np.full(len(profile.records), -1, np.int64)
         self._mark_of_record[record_of_mark[inside]] = inside  # the first annotation in each record
@@ -113,6 +119,8 @@ class CallReader:
         holder, mark = int(self._holder[index]), int(self._mark_of_record[index])
         place = f"traceEvents[{self.profile.records.column('event')[index]}]"
         host = None if holder < 0 else operator_call(self._shape(self.profile.operators, holder))
+        if mark < 0 and not has_kernel and self._first_in_operator.get(holder) != index:
+            host = None  # the operator speaks of its first record; a later, bare one is its wait
         marked = None if mark < 0 else annotation_call(self._shape(self.profile.annotations, mark))
         if shape.collective is None:
             read = self._guarded(DERIVED_RULE, lambda: self._unnamed(shape, host, marked, has_kernel, kernel_op, place))
@@ -134,6 +142,12 @@ class CallReader:
         place: str,
     ) -> Call:
         """An unnamed record: named by the operator around it, the annotation inside it, or its kernel."""
+        if any(value is not None for value in (shape.dtype, shape.in_elements, shape.out_elements, shape.group_size)):
+            raise InputRefusal(
+                f"{place}.args.Collective name",
+                "is missing while the record's other fields are there",
+                "export the profile again",
+            )
         count, dtype = record_tensors(shape.dims, shape.types)
         if host is None and marked is None and not has_kernel:
             if count is None:

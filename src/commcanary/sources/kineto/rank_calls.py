@@ -111,7 +111,7 @@ def rank_calls(profile: RankProfile, job: Job, settings: KinetoSettings, table: 
         sequence=sequence[order],
         event=column["event"][order],
         coverage=tuple(_account(job.rank, distinct, code, times.communication, reader)),
-        fates=_fates(distinct, code),
+        fates=_fates(distinct, code, reader),
         recorded=bool(len(reader.records)),
         repaired_quotes=profile.repaired_quotes,
     )
@@ -158,8 +158,8 @@ def _call_times(reader: CallReader) -> _CallTimes:
     )
 
 
-def _fates(distinct: list[Call], code: Ints) -> Counter[Fate]:
-    fates: Counter[Fate] = Counter()
+def _fates(distinct: list[Call], code: Ints, reader: CallReader) -> Counter[Fate]:
+    fates = Counter({Fate.REFUSED: sum(nesting.refused for nesting in reader.nested.values())})
     for call, count in zip(distinct, np.bincount(code, minlength=len(distinct)).tolist(), strict=True):
         fates[call.fate] += count
     return fates
@@ -194,17 +194,19 @@ def _account(rank: int, distinct: list[Call], code: Ints, communication: Ints, r
         )
         for (rule, fate, reason), (count, ns) in sorted(counted.items())
     ]
-    if reader.nested_records:
-        rows.append(
-            Coverage(
-                rank,
-                "record_param_comms",
-                reader.nested_records,
-                0,
-                skipped=reader.nested_records,
-                reason="nested: part of the call around it",
-            )
+    rows += [
+        Coverage(
+            rank,
+            rule,
+            nesting.parts + nesting.refused,
+            0,
+            skipped=nesting.parts,
+            refused=nesting.refused,
+            reason="nested: inside another call",
         )
+        for rule, nesting in reader.nested.items()
+        if nesting.parts or nesting.refused
+    ]
     families: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for family, ns in zip(
         [lane.family[i] for i in np.flatnonzero(unlinked)], lane.durations[unlinked].tolist(), strict=True

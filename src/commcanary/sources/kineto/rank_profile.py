@@ -63,6 +63,9 @@ class RecordShape(NamedTuple):
     types: str | None
 
 
+_RANKS_AT = RecordShape._fields.index("group_ranks")
+
+
 class HostShape(NamedTuple):
     """Name, tensor shapes, types and scalars of a ``c10d::`` operator or a communication annotation."""
 
@@ -184,8 +187,10 @@ class RankProfile:
         )
         try:
             return self.record_shapes.number(shape)
-        except TypeError:  # lists, which have no hash
-            return self.record_shapes.number(tuple(_text(v) if isinstance(v, (list, dict)) else v for v in shape))
+        except TypeError:  # lists, which have no hash: only that of the ranks may be one
+            text = [("list", _text(v)) if isinstance(v, (list, dict)) else v for v in shape]
+            text[_RANKS_AT] = _text(a.group_ranks) if isinstance(a.group_ranks, list) else text[_RANKS_AT]
+            return self.record_shapes.number(tuple(text))
 
     def _host_shape(self, event: Event) -> int:
         args = event.args or _NO_ARGS

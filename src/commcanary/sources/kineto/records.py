@@ -26,7 +26,11 @@ def call_of_record(shape: RecordShape, job: Job, wanted_group: str | None, place
 
     ``wanted_group`` is the process group (name or description) that the user asked for, or None.
     """
-    op = recorded_operation(str(shape.collective))
+    if not isinstance(shape.collective, str) or not shape.collective.strip():
+        raise InputRefusal(
+            f"{place}.args.Collective name", f"is {shape.collective!r}", "it is the name of a collective"
+        )
+    op = recorded_operation(shape.collective)
     if op == CONTROL:
         return Call(Fate.CONTROL, RULE, f"{shape.collective}")
     if wanted_group is not None and wanted_group not in group_labels(shape, job):
@@ -58,6 +62,8 @@ def group_of_record(shape: RecordShape, job: Job, place: str) -> ProcessGroup:
     group's name, or - in a group of one - the caller's own. Where several say so they must agree; where
     none does (``"[]"``, a list with ``...``), the ranks are unknown and the record is refused.
     """
+    if not isinstance(shape.group_name, (str, int, type(None))) or isinstance(shape.group_name, bool):
+        raise InputRefusal(f"{place}.args.Process Group Name", f"is {shape.group_name!r}", "it is a name or a number")
     name = None if shape.group_name is None else str(shape.group_name)
     size = _size(shape.group_size, f"{place}.args.Group size")
     said: dict[str, tuple[int, ...]] = {}
