@@ -49,12 +49,16 @@ def refusal(tmp_path: Path, text: str) -> str:
     [
         (changed("titel", to="x"), "top level", "titel"),
         (changed("campaign", to=...), "top level", "campaign"),
-        (changed("campaign", to="a/b"), "campaign", "pattern"),
+        (changed("campaign", to="a/b"), "campaign", "regex"),
         (changed("workloads", to=[]), "workloads", "length"),
         (changed("workloads", 0, "source", "kind", to="nsys"), "workloads[0].source", "nsys"),
         (changed("workloads", 0, "source", "name", to="inferense"), "workloads[0].source.name", "inferense"),
         (changed("workloads", 0, "source", "seed", to=-1), "workloads[0].source.seed", ">= 0"),
-        (changed("workloads", 0, "source", to={"kind": "trace", "path": "no.json"}), "workloads[0].source.path", "no.json"),
+        (
+            changed("workloads", 0, "source", to={"kind": "trace", "path": "no.json"}),
+            "workloads[0].source.path",
+            "no.json",
+        ),
         (
             changed("workloads", 0, "source", to={"kind": "kineto", "profiles": ["r0.json"]}),
             "workloads[0].source.profiles[0]",
@@ -63,12 +67,14 @@ def refusal(tmp_path: Path, text: str) -> str:
         (changed("workloads", to=GOOD["workloads"] * 2), "workloads[1].name", "'w'"),
         (changed("configurations", 1, "name", to="baseline"), "configurations[1].name", "'baseline'"),
         (changed("configurations", 1, "name", to=...), "configurations[1].name", "missing"),
-        (changed("configurations", 1, "bandwidth_gbps", to=0), "bandwidth_gbps", "0"),
+        (changed("configurations", 1, "bandwidth_gbps", to=0), "configurations[1].bandwidth_gbps", "0"),
         (changed("configurations", 1, "bandwidth_gbps", to="fast"), "configurations[1].bandwidth_gbps", "str"),
         (changed("baseline", to="fastest"), "workloads[0].baseline", "'fastest'"),
         (changed("representations", 0, "method", to="clusters"), "representations[0].method", "clusters"),
         (
-            changed("representations", 0, to={"name": "c", "method": "canary", "quantum_us": 1, "timing_sample_limit": 2}),
+            changed(
+                "representations", 0, to={"name": "c", "method": "canary", "quantum_us": 1, "timing_sample_limit": 2}
+            ),
             "representations[0].quantum_us",
             "timing_sample_limit",
         ),
@@ -78,7 +84,7 @@ def refusal(tmp_path: Path, text: str) -> str:
         (changed("replay", to={"ablations": ["gravity"]}), "replay.ablations[0]", "gravity"),
         (changed("workloads", 0, "expect", to={"kanary": "failed"}), "workloads[0].expect.kanary", "canary"),
         (changed("workloads", 0, "expect", to={"canary": "good"}), "workloads[0].expect.canary", "good"),
-        (changed("thresholds", to={"p99_threshold_pct": -1}), "p99_threshold_pct", "-1"),
+        (changed("thresholds", to={"p99_threshold_pct": -1}), "thresholds.p99_threshold_pct", "-1"),
         (changed("configurations", to=[]), "configurations", "length"),
     ],
 )

@@ -13,7 +13,9 @@ def test_a_stage_reaches_the_kernels_that_are_loaded_by_name() -> None:
 
 def test_a_stage_does_not_reach_rooms_it_has_no_use_for() -> None:
     reached = reached_modules("commcanary.stages.replay")
-    assert not any(name.startswith(("commcanary.reporting", "commcanary.cli", "commcanary.sources")) for name in reached)
+    assert not any(
+        name.startswith(("commcanary.reporting", "commcanary.cli", "commcanary.sources")) for name in reached
+    )
 
 
 def test_imports_inside_functions_count() -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from commcanary.judge.thresholds import Thresholds
-from commcanary.judge.verify_behavior import Tolerances
+from commcanary.judge.tolerances import Tolerances
 from commcanary.replay.configuration import Configuration
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -27,7 +27,7 @@ class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Unknown keys are refused."""
 
 
-class SynthSource(_Strict, tag_field="kind", tag="synth", frozen=True):
+class SynthSource(_Strict, tag_field="kind", tag="synth", frozen=True, kw_only=True):
     """A trace made by ``commcanary synth NAME``."""
 
     name: str
@@ -35,13 +35,13 @@ class SynthSource(_Strict, tag_field="kind", tag="synth", frozen=True):
     events: Count | None = None
 
 
-class TraceSource(_Strict, tag_field="kind", tag="trace", frozen=True):
+class TraceSource(_Strict, tag_field="kind", tag="trace", frozen=True, kw_only=True):
     """A trace file (``.json`` or ``.parquet``); the path is relative to the configuration file."""
 
     path: str
 
 
-class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True):
+class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True, kw_only=True):
     """Kineto profiles, one or more ranks of one job; paths are relative to the configuration file.
 
     Clocks: ``shared`` takes the ranks' clocks as one, ``estimate`` fits offsets from collectives,
@@ -60,7 +60,7 @@ class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True):
 Source = SynthSource | TraceSource | KinetoSource
 
 
-class Representation(_Strict, frozen=True):
+class Representation(_Strict, frozen=True, kw_only=True):
     """One representation of every workload: ``canary`` (the compiled trace) or a control.
 
     ``timing_sample_limit`` and ``quantum_us`` apply to ``canary``; the other numbers to the controls.
@@ -76,7 +76,7 @@ class Representation(_Strict, frozen=True):
     seed: Seed = 0
 
 
-class Workload(_Strict, frozen=True):
+class Workload(_Strict, frozen=True, kw_only=True):
     """One workload: where its trace comes from, what is assumed in place of unknown fields, what is expected.
 
     ``baseline``, ``configurations``, ``representations`` and ``seeds`` stand in place of the campaign's for
@@ -96,7 +96,7 @@ class Workload(_Strict, frozen=True):
     param_skip_unsupported: bool = False
 
 
-class ReplayProtocol(_Strict, frozen=True):
+class ReplayProtocol(_Strict, frozen=True, kw_only=True):
     """How every cell is replayed."""
 
     model: str = "scheduler-v4"
@@ -105,7 +105,7 @@ class ReplayProtocol(_Strict, frozen=True):
     ablations: tuple[str, ...] = ()
 
 
-class CampaignConfig(_Strict, frozen=True):
+class CampaignConfig(_Strict, frozen=True, kw_only=True):
     """A whole campaign."""
 
     campaign: Name

@@ -13,7 +13,9 @@ from commcanary.artifacts.files import read_bytes
 from commcanary.artifacts.jsontext import convert
 from commcanary.campaign.config import CampaignConfig, KinetoSource, SynthSource, TraceSource, Workload
 from commcanary.errors import InputRefusal, Refusal
-from commcanary.replay.configuration import Protocol
+from commcanary.judge.thresholds import Thresholds
+from commcanary.judge.tolerances import Tolerances
+from commcanary.replay.configuration import Configuration, Protocol
 from commcanary.replay.model import MODELS
 from commcanary.sources.synthetic.registry import NAMES
 
@@ -33,6 +35,7 @@ def load_config(path: Path) -> CampaignConfig:
         document = load_yaml(path)
         if isinstance(document, dict) and isinstance(document.get("configurations"), str):
             document = {**document, "configurations": _listed(path.parent / document["configurations"])}
+        _check_ranges(document)
         config = convert(document, CampaignConfig)
         _check(config, path.parent)
     except Refusal as refusal:
@@ -76,6 +79,28 @@ def _listed(path: Path) -> Any:
             "top level", "is not a mapping with the one key configurations", "see config/README.md", file=str(path)
         )
     return document["configurations"]
+
+
+def _check_ranges(document: Any) -> None:
+    """Convert the parts that check their own ranges one by one, so that a refusal has the path to them."""
+    if not isinstance(document, dict):
+        return
+    for key, kind in (("thresholds", Thresholds), ("tolerances", Tolerances)):
+        if isinstance(document.get(key), dict):
+            with _under(key):
+                convert(document[key], kind)
+    _check_configurations(document)
+    workloads = document.get("workloads")
+    for number, workload in enumerate(workloads if isinstance(workloads, list) else []):
+        with _under(f"workloads[{number}]"):
+            _check_configurations(workload if isinstance(workload, dict) else {})
+
+
+def _check_configurations(holder: dict[Any, Any]) -> None:
+    configurations = holder.get("configurations")
+    for number, configuration in enumerate(configurations if isinstance(configurations, list) else []):
+        with _under(f"configurations[{number}]"):
+            convert(configuration, Configuration)
 
 
 def _check(config: CampaignConfig, folder: Path) -> None:

@@ -8,10 +8,10 @@ from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import format_of
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.errors import InputRefusal
+from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
 from commcanary.judge.report_verification import REPORT_VERIFICATION
 from commcanary.judge.source_verification import SOURCE_VERIFICATION
-from commcanary.judge.verify_behavior import BEHAVIOR
 from commcanary.replay.report import REPORT
 from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.manifest import MANIFEST

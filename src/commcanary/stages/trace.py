@@ -25,11 +25,17 @@ if TYPE_CHECKING:
 
 def trace_stage(workload: str, source: Mapping[str, Any], files: Sequence[Path], output: Path) -> Trace:
     """Make the trace of ``workload`` from its source (plain data as in the configuration) and its files."""
-    trace = _made(workload, convert(source, Source), files)
+    trace = _made(workload, convert({"source": source}, _Holder).source, files)
     named = msgspec.structs.replace(trace.header, workload={**trace.header.workload, "name": workload})
     trace = type(trace).of(named, trace.events, trace.start_ns, trace.ids, trace.metadata)
     write_artifact(output, TRACE, to_stored(trace))
     return trace
+
+
+class _Holder(msgspec.Struct):
+    """Decodes the union of source kinds."""
+
+    source: Source
 
 
 def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:

@@ -1,0 +1,26 @@
+"""Reading a file of configurations, as ``verify-behavior`` and campaigns take it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commcanary.artifacts.jsontext import convert
+from commcanary.campaign.config_file import load_yaml
+from commcanary.errors import InputRefusal
+from commcanary.replay.configuration import Configuration
+from commcanary.stages.reading import naming
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read_configurations(path: Path) -> list[Configuration]:
+    """The configurations in a YAML or JSON file with the one key ``configurations``, in its order."""
+    with naming(path):
+        document = load_yaml(path)
+        if not isinstance(document, dict) or set(document) != {"configurations"}:
+            raise InputRefusal("top level", "is not a mapping with the one key configurations", "see config/README.md")
+        found = convert(document["configurations"], list[Configuration])
+        if not found:
+            raise InputRefusal("configurations", "is an empty list", "give one or more")
+        return found

@@ -1,0 +1,164 @@
+"""Stage: a campaign's verdicts -> the three summary tables, as Parquet and CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from commcanary.artifacts.atomic import write_atomically
+from commcanary.artifacts.files import read_artifact
+from commcanary.artifacts.trace_size import exchange_size
+from commcanary.campaign.plan import Plan
+from commcanary.campaign.tables import CELLS, EXPORTS, REPRESENTATIONS
+from commcanary.judge.behavior import BEHAVIOR
+from commcanary.judge.comparison import COMPARISON
+from commcanary.replay.report import REPORT
+from commcanary.stages.compare import COMPARISONS
+from commcanary.stages.reading import read_canary, read_trace
+from commcanary.stages.replay import CELLS as CELL_INDEX
+from commcanary.targets.param_account import PARAM_ACCOUNT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from commcanary.campaign.config import Representation
+    from commcanary.judge.comparison import Comparison
+    from commcanary.targets.param_account import ParamAccount
+
+Row = dict[str, Any]
+
+
+def summary_stage(config_path: Path, results: Path, output: Path) -> None:
+    """Write the tables of the campaign configured at ``config_path`` whose files lie in ``results``.
+
+    Every expected cell must be there: a missing one is a ``StorageRefusal`` that names its file.
+    """
+    plan = Plan.load(config_path)
+    for name, schema, rows in (
+        ("cells", CELLS, list(_cells(plan, results))),
+        ("representations", REPRESENTATIONS, list(_representations(plan, results))),
+        ("exports", EXPORTS, list(_exports(plan, results))),
+    ):
+        table = pa.Table.from_pylist(rows, schema=schema)
+        write_atomically(output / f"{name}.parquet", lambda stream, t=table: pq.write_table(t, stream))  # type: ignore[misc]
+        write_atomically(output / f"{name}.csv", lambda stream, t=table: pa_csv.write_csv(t, stream))  # type: ignore[misc]
+
+
+def _places(plan: Plan) -> Iterator[tuple[str, Representation, Path]]:
+    for workload in plan.workloads:
+        for representation in plan.representations(workload):
+            yield workload, representation, Path(workload) / representation.name
+
+
+def _cells(plan: Plan, results: Path) -> Iterator[Row]:
+    for workload, representation, place in _places(plan):
+        index = read_artifact(results / place / "comparisons" / "index.json", COMPARISONS).header
+        compared = {entry.configuration: entry.comparison for entry in index.comparisons}
+        for batch in range(len(plan.batches(workload))):
+            cells = read_artifact(results / place / "reports" / f"index-{batch}.json", CELL_INDEX).header.cells
+            for cell in cells:
+                row: Row = {
+                    "workload": workload,
+                    "representation": representation.name,
+                    "method": representation.method,
+                    "configuration": cell.configuration,
+                    "baseline": plan.baseline(workload),
+                }
+                row |= _report_columns(results, place / "reports" / cell.report)
+                if cell.configuration in compared:
+                    row |= _comparison_columns(results, place / "comparisons" / compared[cell.configuration])
+                yield row
+
+
+def _report_columns(results: Path, place: Path) -> Row:
+    header = read_artifact(results / place, REPORT).header
+    metrics = header.metrics
+    return {
+        "model": f"{header.simulation_model.name} {header.simulation_model.version}",
+        "samples": metrics.count,
+        **{name: getattr(metrics, name) for name in ("median_us", "p95_us", "p99_us", "max_us", "mean_us")},
+        "hidden_pct": metrics.communication_hidden_pct,
+        "queue_wait_p99_us": header.queue_wait.p99_us,
+        "report": place.as_posix(),
+    }
+
+
+def _comparison_columns(results: Path, place: Path) -> Row:
+    comparison = read_artifact(results / place, COMPARISON).header
+    return {
+        "verdict": comparison.verdict,
+        "median_delta_pct": _delta_pct(comparison, "median_us"),
+        "p99_delta_pct": _delta_pct(comparison, "p99_us"),
+        "first_reason": comparison.reasons[0] if comparison.reasons else None,
+        "comparison": place.as_posix(),
+    }
+
+
+def _delta_pct(comparison: Comparison, metric: str) -> float | None:
+    before = getattr(comparison.baseline.metrics, metric)
+    after = getattr(comparison.candidate.metrics, metric)
+    return 100 * (after - before) / before if before else None
+
+
+def _representations(plan: Plan, results: Path) -> Iterator[Row]:
+    trace_bytes = {name: exchange_size(read_trace(results / name / "trace.parquet")) for name in plan.workloads}
+    for workload, representation, place in _places(plan):
+        verification = read_artifact(results / place / "behavior.json", BEHAVIOR).header
+        canary = read_canary(results / place / "canary.parquet")
+        compiler = canary.header.compiler
+        trace = results / workload / "trace.parquet"
+        reasons = (*verification.reasons, *verification.blocked_by)
+        yield {
+            "workload": workload,
+            "representation": representation.name,
+            "method": representation.method,
+            "source_events": verification.source_events,
+            "replayed_events": verification.canary_events,
+            "canary_events": compiler.canary_events,
+            "timing_mode": compiler.timing_mode,
+            "trace_json_bytes": trace_bytes[workload],
+            "canary_json_bytes": compiler.canary_bytes,
+            "trace_parquet_bytes": trace.stat().st_size,
+            "canary_parquet_bytes": (results / place / "canary.parquet").stat().st_size,
+            "status": verification.status,
+            "expected_status": plan.workload(workload).expect.get(representation.name),
+            "source_status": verification.source_verified_status,
+            "coverage_status": verification.source_coverage_status,
+            "behavior_status": verification.behavioral_fidelity_status,
+            "ranking_status": verification.configuration_ranking_status,
+            "ranking_agreement": verification.ranking.agreement,
+            "kendall_tau_b": verification.ranking.kendall_tau_b,
+            "assumptions": ", ".join(f"{field}={us:g}" for field, us in sorted(verification.assumptions.items())),
+            "first_failure": reasons[0] if reasons else None,
+            "canary": (place / "canary.parquet").as_posix(),
+            "behavior": (place / "behavior.json").as_posix(),
+        }
+
+
+def _exports(plan: Plan, results: Path) -> Iterator[Row]:
+    for workload, representation, place in _places(plan):
+        if representation.method != "canary":
+            continue
+        account = read_artifact(results / place / "param.account.json", PARAM_ACCOUNT).header
+        yield {
+            "workload": workload,
+            "representation": representation.name,
+            "events": account.events,
+            "exported": sum(account.exported.values()),
+            "skipped": sum(row.events for row in account.skipped),
+            "skipped_why": "; ".join(f"{row.events} {row.op}: {row.reason}" for row in account.skipped),
+            "breaking_consumers": "; ".join(_breaking(account)),
+            "param": (place / "param.json").as_posix(),
+            "account": (place / "param.account.json").as_posix(),
+        }
+
+
+def _breaking(account: ParamAccount) -> Iterator[str]:
+    """Consumers that replay fewer entries than the export has."""
+    for consumer in account.consumers:
+        if consumer.replays < consumer.entries:
+            yield f"{consumer.consumer} ({consumer.commit}): {consumer.replays} of {consumer.entries} entries"
