@@ -100,9 +100,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         _check_seeds(self.seeds)
         if not _is_integer(self.iterations) or self.iterations < 1:
-            raise InputRefusal(
-                "iterations", f"{self.iterations!r} is not a count", "give a whole number of 1 or more"
-            )
+            raise InputRefusal("iterations", f"{self.iterations!r} is not a count", "give a whole number of 1 or more")
         check_ablations(self.ablations)
         msgspec.structs.force_setattr(self, "ablations", tuple(sorted(self.ablations)))
 
@@ -111,9 +109,7 @@ def check_ablations(ablations: tuple[str, ...]) -> None:
     """Raise InputRefusal at the first unknown or repeated name."""
     for index, name in enumerate(ablations):
         if name not in ABLATIONS:
-            raise InputRefusal(
-                f"ablations[{index}]", f"{name!r} is no ablation", f"known are {', '.join(ABLATIONS)}"
-            )
+            raise InputRefusal(f"ablations[{index}]", f"{name!r} is no ablation", f"known are {', '.join(ABLATIONS)}")
         if name in ablations[:index]:
             raise InputRefusal(f"ablations[{index}]", f"{name!r} is given twice", "name each ablation once")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -26,8 +28,9 @@ def splitmix64(value: np.uint64) -> np.uint64:
 
 @njit(cache=True)
 def _unit(value: np.uint64) -> float:
-    # The 53-bit integer is exact as int64, and the signed conversion is one instruction.
-    return float(np.int64(splitmix64(value) >> _S11)) * _UNIT
+    # 53 bits are exact as int64, and the signed conversion is one instruction.
+    drawn: float = np.int64(splitmix64(value) >> _S11) * _UNIT
+    return drawn
 
 
 @njit(cache=True)
@@ -46,4 +49,4 @@ def noise_us(
     if _unit(counter ^ _LANES[1]) > min(0.35, tail_base + 0.035 * pressure + tail_concurrency):
         return jitter
     remaining = max(1e-15, 1.0 - _unit(counter ^ _LANES[2]))
-    return jitter + -np.log(remaining) * (3.5 + 8.0 * pressure + 0.08 * skew_us)
+    return jitter + -math.log(remaining) * (3.5 + 8.0 * pressure + 0.08 * skew_us)

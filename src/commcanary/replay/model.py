@@ -47,9 +47,7 @@ class Model(Protocol[Prepared]):
         """
         ...
 
-    def run(
-        self, prepared: Prepared, configuration: Configuration, seeds: tuple[int, ...], iterations: int
-    ) -> Samples:
+    def run(self, prepared: Prepared, configuration: Configuration, seeds: tuple[int, ...], iterations: int) -> Samples:
         """Samples of ``len(seeds) * iterations`` independent runs, seed-major."""
         ...
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def require_known(known: NDArray[np.bool_], field: str, supplied_by: str) -> None:
     """Raise UnknownValueRefusal at the first event that does not know ``field``.
 
-    ``known`` is bool[n] in source order; ``supplied_by`` says what kind of capture carries the value.
+    ``known`` is bool[n] in source order; ``supplied_by`` says what carries the value.
     """
     unknown = np.flatnonzero(~known)
     if len(unknown):
         raise UnknownValueRefusal(
             f"events[{unknown[0]}].{field}",
             f"unknown, as in {len(unknown):,} of {len(known):,} events, and this replay needs it",
-            f"{supplied_by}, or state it with --assume {field}=VALUE",
+            supplied_by,
         )
 
 
@@ -32,9 +32,7 @@ def require_sound_groups(events: Events) -> None:
     """Raise InputRefusal for an empty group, or known arrival offsets that are not one per rank."""
     for index, group in enumerate(events.groups):
         if group.size < 1:
-            raise InputRefusal(
-                f"groups[{index}].ranks", "the group is empty", "a group has at least one rank"
-            )
+            raise InputRefusal(f"groups[{index}].ranks", "the group is empty", "a group has at least one rank")
     wrong = np.flatnonzero(events.offsets_ns.known & (events.offsets_ns.lengths != group_sizes(events)))
     if len(wrong):
         first = int(wrong[0])
@@ -57,24 +55,25 @@ def require_arrivals(events: Events) -> None:
     require_known(
         events.offsets_ns.known,
         "rank_arrival_us",
-        "profile every rank on one clock (import-kineto --assume-shared-clock or --clock-offset-us)",
+        "profile every rank on one clock (import-kineto --assume-shared-clock or --clock-offset-us), "
+        "or state it with --assume arrival_skew_us=VALUE",
     )
 
 
 def require_overlap(events: Events) -> None:
     """Refuse unknown overlapped compute."""
     require_known(
-        events.compute_overlap_ns >= 0, "compute_overlap_us", "import a profile that holds compute kernels"
+        events.compute_overlap_ns >= 0,
+        "compute_overlap_us",
+        "import a profile that holds compute kernels, or state it with --assume compute_overlap_us=VALUE",
     )
 
 
 def require_pressure(events: Events) -> None:
     """Refuse unknown compute pressure (NaN)."""
-    require_known(
-        ~np.isnan(events.compute_pressure), "compute_pressure", "give it in the trace (0.5 is usual)"
-    )
+    require_known(~np.isnan(events.compute_pressure), "compute_pressure", "give it in the trace (0.5 is usual)")
 
 
 def require_gaps(events: Events) -> None:
     """Refuse unknown gaps between first arrivals."""
-    require_known(events.gap_ns >= 0, "gap_us", "import a profile with time stamps")
+    require_known(events.gap_ns >= 0, "gap_us", "give it in the trace, or import a profile with time stamps")

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 def is_pairwise(signature: Signature) -> bool:
     """Whether the event occupies a directed pair of ranks instead of its whole group."""
     return (
-        signature.op == "point_to_point"
-        and signature.sender_rank is not None
-        and signature.receiver_rank is not None
+        signature.op == "point_to_point" and signature.sender_rank is not None and signature.receiver_rank is not None
     )
 
 

@@ -97,18 +97,14 @@ def _program(events: Events, ablations: tuple[str, ...]) -> list[_Event]:
                 gap_ns=0 if "queue_reset_gaps" in ablations else int(events.gap_ns[index]),
                 offsets_ns=offsets,
                 overlap_us=us_from_ns(overlap_ns),
-                pressure=REFERENCE_PRESSURE
-                if "pressure" in ablations
-                else float(events.compute_pressure[index]),
+                pressure=REFERENCE_PRESSURE if "pressure" in ablations else float(events.compute_pressure[index]),
                 noise_hash=hash_prefix(canonical_json(who)),
             )
         )
     return [program[index] for index in replayed_order(events, ablations)]
 
 
-def _run(
-    program: list[_Event], configuration: Configuration, key: int, ablations: tuple[str, ...]
-) -> list[Sample]:
+def _run(program: list[_Event], configuration: Configuration, key: int, ablations: tuple[str, ...]) -> list[Sample]:
     available: dict[str, float] = {}
     clock_ns = 0
     samples = []
@@ -127,9 +123,7 @@ def _run(
     return samples
 
 
-def _duration(
-    event: _Event, skew: float, configuration: Configuration, key: int, ablations: tuple[str, ...]
-) -> float:
+def _duration(event: _Event, skew: float, configuration: Configuration, key: int, ablations: tuple[str, ...]) -> float:
     pressure = effective_pressure(configuration, event.pressure)
     transfer = transfer_us(configuration, event.signature, event.ranks) * contention(event.signature)
     duration = startup_us(configuration, event.ranks) + transfer * penalty(pressure)
