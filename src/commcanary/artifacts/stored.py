@@ -38,10 +38,18 @@ class Lineage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Stored(Generic[H]):
-    """Header and table of one artifact. ``table`` is None for documents without rows."""
+    """Header and table of one artifact. ``table`` is None for documents without rows.
+
+    Numbers of the header are brought to their declared types: a whole number in a float field is 1.0 here as
+    it is after reading, so that the content id does not depend on who computed it.
+    """
 
     header: H
     table: pa.Table | None = None
+
+    def __post_init__(self) -> None:
+        declared = msgspec.convert(msgspec.to_builtins(self.header), type(self.header))
+        object.__setattr__(self, "header", declared)
 
     @cached_property
     def table_digest(self) -> str:
