@@ -1,14 +1,16 @@
-"""Reports written by hand, so that every number in a comparison is known."""
+"""Reports and a trace written by hand, so that every number in them is known."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from commcanary.artifacts.content import table_digest
 from commcanary.artifacts.stored import Stored
+from commcanary.artifacts.trace_exchange import read_exchange
 from commcanary.replay.configuration import Configuration
 from commcanary.replay.metrics import ExposedMetrics, LatencySummary, NamedSummary, latency_summary
 from commcanary.replay.report import (
@@ -23,6 +25,8 @@ from commcanary.replay.samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from commcanary.artifacts.trace import Trace
 
 Row = tuple[float, float, float]
 
@@ -98,3 +102,39 @@ def report_of() -> Callable[..., Stored[ReportHeader]]:
 @pytest.fixture(scope="session")
 def sampled_report() -> Callable[..., Stored[ReportHeader]]:
     return sampled
+
+
+def exchange(events: int = 24) -> Trace:
+    """A small trace with two phases, two groups, point-to-point messages, links and a message without skew."""
+    rows = []
+    for i in range(events):
+        row: dict[str, Any] = {
+            "op": ("all_reduce", "all_gather", "all_reduce", "point_to_point")[i % 4],
+            "bytes": 1024 * (1 + i % 2),
+            "ranks": 4 if i % 4 < 2 else [0, 2],
+            "group": "tp" if i % 4 < 2 else "pp",
+            "phase": "decode" if i % 3 else "prefill",
+            "gap_us": 20.0 + (i * 7) % 11,
+            "compute_before_us": 3.5 + i % 5,
+            "compute_overlap_us": 5.0 * (i % 3),
+            "compute_pressure": 0.5 + 0.25 * (i % 2),
+            "observed_exposed_us": 10.0 + i,
+        }
+        ranks = [0, 1, 2, 3] if i % 4 < 2 else [0, 2]
+        row["rank_arrival_us"] = {str(r): (r * (i % 5)) * 0.5 for r in ranks}
+        if i % 4 == 3:
+            row |= {"sender_rank": 0, "receiver_rank": 2, "tag": "t", "channel": "c", "message_sequence": i // 4}
+        rows.append(row)
+    return read_exchange(
+        msgspec.json.encode({"format": "commcanary.trace.v1", "workload": {"name": "small"}, "events": rows})
+    )
+
+
+@pytest.fixture(scope="session")
+def small_trace() -> Trace:
+    return exchange()
+
+
+@pytest.fixture(scope="session")
+def small_trace_of() -> Callable[[int], Trace]:
+    return exchange
