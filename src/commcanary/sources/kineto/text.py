@@ -83,9 +83,9 @@ class ProfileText:
         searched = 0
         while True:
             for match in _EVENTS_KEY.finditer(self._buffer, searched):
-                head = self._try_head(self._buffer[: match.start()] + b'"":0}')
-                if head is not None:
-                    self.head = head
+                opening = self._buffer[: match.start()] + b'"":0}'
+                if _is_object(opening):
+                    self.head = self._decode(opening, Head, 0)
                     self._consume(match.end())
                     return b'{"traceEvents":['
             if self._ended:
@@ -113,12 +113,6 @@ class ProfileText:
         for match in _BETWEEN_EVENTS.finditer(self._buffer, start):
             found = match.start(1)
         return found
-
-    def _try_head(self, text: bytes) -> Head | None:
-        try:
-            return msgspec.json.decode(text, type=Head)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
 
     def _try_events(self, end: int) -> list[Any] | None:
         try:
@@ -241,6 +235,15 @@ def last_border(text: bytes) -> tuple[int | None, bool]:
         elif token == b'"':
             break  # a string that the slice cuts
     return border, False
+
+
+def _is_object(text: bytes) -> bool:
+    """Whether ``text`` is one JSON object; only then does the key behind it stand in the outermost object."""
+    try:
+        msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def _needs_exact_times(events: list[Any]) -> bool:
