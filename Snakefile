@@ -20,7 +20,9 @@ include: "workflow/rules/compare.smk"
 include: "workflow/rules/verify.smk"
 include: "workflow/rules/export.smk"
 include: "workflow/rules/summary.smk"
-include: "workflow/rules/report.smk"
+
+
+# include: "workflow/rules/report.smk"
 
 
 rule all:

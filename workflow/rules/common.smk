@@ -58,3 +58,10 @@ def replay_settings(wildcards):
         "model": PLAN.config.replay.model,
         "assumptions": PLAN.workload(wildcards.workload).assume,
     }
+
+
+def compiled_from(wildcards):
+    """The workload's trace for the canary itself, the control's trace for a control."""
+    if method_of(wildcards) == "canary":
+        return f"{RESULTS}/{wildcards.workload}/trace.parquet"
+    return f"{RESULTS}/{wildcards.workload}/{wildcards.representation}/control.parquet"

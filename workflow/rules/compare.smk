@@ -3,15 +3,15 @@ rule compare:
         indexes=reports_of,
     output:
         index=f"{RESULTS}/{{workload}}/{{representation}}/comparisons/index.json",
-    params:
-        baseline=lambda wildcards: PLAN.baseline(wildcards.workload),
-        thresholds=plain(PLAN.config.thresholds),
-        code=code_digest("commcanary.stages.compare"),
     log:
         f"{RESULTS}/logs/compare/{{workload}}.{{representation}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/compare/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    params:
+        baseline=lambda wildcards: PLAN.baseline(wildcards.workload),
+        thresholds=plain(PLAN.config.thresholds),
+        code=code_digest("commcanary.stages.compare"),
     script:
         "../scripts/compare.py"

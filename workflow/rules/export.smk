@@ -4,15 +4,15 @@ rule export:
     output:
         param=f"{RESULTS}/{{workload}}/{{representation}}/param.json",
         account=f"{RESULTS}/{{workload}}/{{representation}}/param.account.json",
-    params:
-        dtype=lambda wildcards: PLAN.workload(wildcards.workload).param_dtype,
-        skip_unsupported=lambda wildcards: PLAN.workload(wildcards.workload).param_skip_unsupported,
-        code=code_digest("commcanary.stages.export_param"),
     log:
         f"{RESULTS}/logs/export/{{workload}}.{{representation}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/export/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    params:
+        dtype=lambda wildcards: PLAN.workload(wildcards.workload).param_dtype,
+        skip_unsupported=lambda wildcards: PLAN.workload(wildcards.workload).param_skip_unsupported,
+        code=code_digest("commcanary.stages.export_param"),
     script:
         "../scripts/export.py"

@@ -4,14 +4,14 @@ rule manifest:
         sources=[path for workload in PLAN.workloads for path in PLAN.source_files(workload)],
     output:
         manifest=f"{RESULTS}/manifest.json",
-    params:
-        plan=plain(PLAN.config),
-        code=code_digest("commcanary.stages.manifest"),
     log:
         f"{RESULTS}/logs/manifest.log",
     benchmark:
         f"{RESULTS}/benchmarks/manifest/campaign.tsv"
     conda:
         "../../environment.yml"
+    params:
+        plan=plain(PLAN.config),
+        code=code_digest("commcanary.stages.manifest"),
     script:
         "../scripts/manifest.py"

@@ -5,15 +5,15 @@ rule replay:
         canary=f"{RESULTS}/{{workload}}/{{representation}}/canary.parquet",
     output:
         index=f"{RESULTS}/{{workload}}/{{representation}}/reports/index-{{batch}}.json",
-    params:
-        configurations=lambda wildcards: plain(PLAN.batches(wildcards.workload)[int(wildcards.batch)]),
-        replay=replay_settings,
-        code=code_digest("commcanary.stages.replay"),
     log:
         f"{RESULTS}/logs/replay/{{workload}}.{{representation}}.{{batch}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/replay/{{workload}}.{{representation}}.{{batch}}.tsv"
     conda:
         "../../environment.yml"
+    params:
+        configurations=lambda wildcards: plain(PLAN.batches(wildcards.workload)[int(wildcards.batch)]),
+        replay=replay_settings,
+        code=code_digest("commcanary.stages.replay"),
     script:
         "../scripts/replay.py"

@@ -11,14 +11,14 @@ rule figures:
             caption="../report/figure.rst",
             category="Figures",
         ),
-    params:
-        code=code_digest("commcanary.reporting.figures"),
     log:
         f"{RESULTS}/logs/figures.log",
     benchmark:
         f"{RESULTS}/benchmarks/figures/campaign.tsv"
     conda:
         "../../environment.yml"
+    params:
+        code=code_digest("commcanary.reporting.figures"),
     script:
         "../scripts/figures.py"
 
@@ -32,14 +32,13 @@ rule page:
         figures=expand(f"{RESULTS}/figures/{{figure}}.svg", figure=FIGURES),
     output:
         page=report(f"{RESULTS}/report.html", caption="../report/page.rst", category="Report"),
-    params:
-        code=code_digest("commcanary.reporting.campaign_page"),
-        benchmarks=f"{RESULTS}/benchmarks",
     log:
         f"{RESULTS}/logs/page.log",
     benchmark:
         f"{RESULTS}/benchmarks/page/campaign.tsv"
     conda:
         "../../environment.yml"
+    params:
+        code=code_digest("commcanary.reporting.campaign_page"),
     script:
         "../scripts/page.py"

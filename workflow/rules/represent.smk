@@ -3,16 +3,16 @@ rule represent:
         trace=f"{RESULTS}/{{workload}}/trace.parquet",
     output:
         trace=f"{RESULTS}/{{workload}}/{{representation}}/control.parquet",
-    params:
-        method=method_of,
-        settings=lambda wildcards: PLAN.control_settings(wildcards.workload, wildcards.representation),
-        replay=replay_settings,
-        code=code_digest("commcanary.stages.represent"),
     log:
         f"{RESULTS}/logs/represent/{{workload}}.{{representation}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/represent/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    params:
+        method=method_of,
+        settings=lambda wildcards: PLAN.control_settings(wildcards.workload, wildcards.representation),
+        replay=replay_settings,
+        code=code_digest("commcanary.stages.represent"),
     script:
         "../scripts/represent.py"

@@ -1,5 +1,6 @@
 rule summary:
     input:
+        config=CONFIG_FILE,
         traces=[f"{RESULTS}/{workload}/trace.parquet" for workload in PLAN.workloads],
         canaries=everywhere("canary.parquet"),
         comparisons=everywhere("comparisons/index.json"),
@@ -12,16 +13,14 @@ rule summary:
         representations_csv=f"{RESULTS}/tables/representations.csv",
         exports=f"{RESULTS}/tables/exports.parquet",
         exports_csv=f"{RESULTS}/tables/exports.csv",
-    params:
-        config_file=str(CONFIG_FILE),
-        plan=plain(PLAN.config),
-        results=RESULTS,
-        code=code_digest("commcanary.stages.summary"),
     log:
         f"{RESULTS}/logs/summary.log",
     benchmark:
         f"{RESULTS}/benchmarks/summary/campaign.tsv"
     conda:
         "../../environment.yml"
+    params:
+        plan=plain(PLAN.config),
+        code=code_digest("commcanary.stages.summary"),
     script:
         "../scripts/summary.py"

@@ -3,14 +3,14 @@ rule trace:
         sources=lambda wildcards: PLAN.source_files(wildcards.workload),
     output:
         trace=f"{RESULTS}/{{workload}}/trace.parquet",
-    params:
-        source=lambda wildcards: plain(PLAN.workload(wildcards.workload).source),
-        code=code_digest("commcanary.stages.trace"),
     log:
         f"{RESULTS}/logs/trace/{{workload}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/trace/{{workload}}.tsv"
     conda:
         "../../environment.yml"
+    params:
+        source=lambda wildcards: plain(PLAN.workload(wildcards.workload).source),
+        code=code_digest("commcanary.stages.trace"),
     script:
         "../scripts/trace.py"

@@ -4,16 +4,16 @@ rule verify:
         canary=f"{RESULTS}/{{workload}}/{{representation}}/canary.parquet",
     output:
         behavior=f"{RESULTS}/{{workload}}/{{representation}}/behavior.json",
-    params:
-        configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),
-        replay=replay_settings,
-        tolerances=plain(PLAN.config.tolerances),
-        code=code_digest("commcanary.stages.verify_behavior"),
     log:
         f"{RESULTS}/logs/verify/{{workload}}.{{representation}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/verify/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    params:
+        configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),
+        replay=replay_settings,
+        tolerances=plain(PLAN.config.tolerances),
+        code=code_digest("commcanary.stages.verify_behavior"),
     script:
         "../scripts/verify.py"

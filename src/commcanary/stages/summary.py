@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commcanary.campaign.config import Representation
+    from commcanary.judge.behavior import BehaviorVerification
     from commcanary.judge.comparison import Comparison
     from commcanary.targets.param_account import ParamAccount
 
@@ -111,7 +112,6 @@ def _representations(plan: Plan, results: Path) -> Iterator[Row]:
         canary = read_canary(results / place / "canary.parquet")
         compiler = canary.header.compiler
         trace = results / workload / "trace.parquet"
-        reasons = (*verification.reasons, *verification.blocked_by)
         yield {
             "workload": workload,
             "representation": representation.name,
@@ -133,10 +133,20 @@ def _representations(plan: Plan, results: Path) -> Iterator[Row]:
             "ranking_agreement": verification.ranking.agreement,
             "kendall_tau_b": verification.ranking.kendall_tau_b,
             "assumptions": ", ".join(f"{field}={us:g}" for field, us in sorted(verification.assumptions.items())),
-            "first_failure": reasons[0] if reasons else None,
+            "first_failure": _first_failure(verification),
             "canary": (place / "canary.parquet").as_posix(),
             "behavior": (place / "behavior.json").as_posix(),
         }
+
+
+def _first_failure(verification: BehaviorVerification) -> str | None:
+    """What says most: a wrong behaviour or ranking before another source, that before an assumption.
+
+    Every control has another source; how it behaves is what tells controls apart.
+    """
+    reasons = (*verification.reasons, *verification.blocked_by)
+    telling = [reason for reason in reasons if not reason.startswith(("source:", "coverage:"))]
+    return next(iter((*telling, *reasons)), None)
 
 
 def _exports(plan: Plan, results: Path) -> Iterator[Row]:
