@@ -136,6 +136,31 @@ def test_table_of_communication_kernels(name: str, family: str | None) -> None:
     assert CommunicationKernels().family(name) == family
 
 
+def test_kernels_alone_are_calls_where_they_carry_the_fields(tmp_path: Path) -> None:
+    """A profile of device activity only; its kernels carry what torch copied from the records."""
+    fields = record(elements=256, Seq=4)["args"]
+    events = [
+        kernel("gemm", 950, 70, 7),
+        kernel(NCCL, 1000, 100, 20, **fields, **{"External id": 8, "correlation": 60}),
+        kernel("mystery_all_reduce", 1200, 30, 20, **fields, **{"External id": 9, "correlation": 61}),
+        kernel("mystery_all_reduce", 1240, 10, 20, **fields, **{"External id": 9, "correlation": 62}),
+    ]
+    trace = imported(tmp_path, events)
+    assert [trace.events.signatures[i].bytes for i in trace.events.signature] == [1024, 1024]
+    assert trace.start_ns.tolist() == [0, 200_000]
+    assert trace.events.compute_overlap_ns.tolist() == [20_000, 0]
+    assert trace.events.observed_exposed_ns.tolist() == [80_000, 40_000]
+    assert [(c.rule, c.taken) for c in trace.header.coverage] == [("kernel with a record's fields", 2)]
+
+
+def test_bare_kernels_of_full_records(tmp_path: Path) -> None:
+    """Nightlies of 2026 left the fields off the kernels (pytorch#184637)."""
+    full = imported(tmp_path, linked(1, ts=1000, dur=100, at=10))
+    with_fields = linked(1, ts=1000, dur=100, at=10)
+    with_fields[1]["args"].update(record()["args"])
+    assert imported(tmp_path, with_fields).content_id == full.content_id
+
+
 def unnamed(ts: float, dims: list[Any], types: list[str], identity: int) -> dict[str, Any]:
     return span(
         "record_param_comms", "cpu_op", ts, 50, 1, **{"External id": identity, "Input Dims": dims, "Input type": types}

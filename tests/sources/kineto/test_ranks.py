@@ -159,6 +159,15 @@ def test_uneven_all_to_all_is_no_divergence(tmp_path: Path) -> None:
     assert "in_elements" in trace.header.unknown
 
 
+def test_uneven_shares_of_one_all_gather(tmp_path: Path) -> None:
+    ranks = {0: [record("allgather", elements=10, out=30)], 1: [record("allgather", elements=20, out=30)]}
+    (row,) = imported(tmp_path, ranks).trace.events.signatures
+    assert (row.bytes, row.in_elements, row.out_elements) == (120, None, None)
+    ranks[1][0]["args"]["Out msg nelems"] = 31
+    with pytest.raises(InputRefusal, match="calls all_gather of 120 bytes .* calls all_gather of 124 bytes"):
+        imported(tmp_path, ranks)
+
+
 def test_one_rank_twice(tmp_path: Path) -> None:
     paths = [written(tmp_path / f"{n}.json", profile([record()])) for n in "ab"]
     with pytest.raises(InputRefusal, match=r"b\.json: distributedInfo\.rank: is 0 in a\.json as well"):

@@ -60,8 +60,8 @@ def communication_lane(
     family_of_name = [table.family(name) for name in names]
     code = profile.kernels.column("code")
     families = [
-        family_of_name[c] or ("named by its record" if named else None)
-        for c, named in zip(code.tolist(), profile.kernel_collectives, strict=True)
+        family_of_name[c] or (None if shape == NO_ID else "named by its record")
+        for c, shape in zip(code.tolist(), profile.kernel_shapes, strict=True)
     ]
     is_communication = np.asarray([family is not None for family in families], np.bool_)
     start, end = profile.kernels.column("start"), profile.kernels.column("end")

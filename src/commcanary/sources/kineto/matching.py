@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-UNEVEN = frozenset({"all_to_all"})
+_UNEVEN = frozenset({"all_to_all", "gather", "scatter"})
 """Operations whose sizes may differ from rank to rank."""
+
+_UNEVEN_SHARES = frozenset({"all_gather", "reduce_scatter"})
+"""Operations whose shares may differ from rank to rank, while the whole is the same."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +158,10 @@ def _programs_differ(one: RankCalls, mine: Ints, other: RankCalls, theirs: Ints)
 def _comparable(signature: Signature) -> Signature:
     """What must be equal on all ranks. A reduction operator or root that one rank's profile lacks is no difference."""
     loose = msgspec.structs.replace(signature, reduction_op=None, root_rank=None)
-    if signature.op in UNEVEN:
+    if signature.op in _UNEVEN:
         return msgspec.structs.replace(loose, bytes=1, in_elements=None, out_elements=None)
+    if signature.op in _UNEVEN_SHARES:
+        return msgspec.structs.replace(loose, in_elements=None, out_elements=None)
     return loose
 
 

@@ -44,7 +44,10 @@ NO_ID = -1
 
 
 class RecordShape(NamedTuple):
-    """All of a ``record_param_comms`` that repeats from call to call, as it stands in the file."""
+    """All of a ``record_param_comms`` that repeats from call to call, as it stands in the file.
+
+    ``on_kernel``: the fields stood on a kernel, and the profile has no record for it.
+    """
 
     collective: Any
     dtype: Any
@@ -61,6 +64,7 @@ class RecordShape(NamedTuple):
     destination_rank: Any
     dims: str | None
     types: str | None
+    on_kernel: bool
 
 
 _RANKS_AT = RecordShape._fields.index("group_ranks")
@@ -79,6 +83,7 @@ class RankProfile:
     """Columns of one profile. ``name`` says where it came from.
 
     Per record: ``record_ids`` (External id) and ``record_sequences`` (Seq), ``NO_ID`` where there is none.
+    ``kernel_shapes`` are the record shapes of kernels that carry a record's fields, ``NO_ID`` for others.
     ``launches`` gives the thread and time at which each correlation was launched.
     """
 
@@ -101,7 +106,8 @@ class RankProfile:
         self.kernel_names = Numbered()
         self.kernel_ids: list[tuple[int, int]] = []
         self.kernel_devices = array("q")
-        self.kernel_collectives: list[bool] = []
+        self.kernel_shapes = array("q")
+        self.kernel_sequences = array("q")
         self.launches: dict[int, tuple[int, int]] = {}
 
     def add(self, events: list[Any], before: int) -> None:
@@ -138,7 +144,8 @@ class RankProfile:
         self.kernel_ids.extend(
             zip(_ids([a.external_id for a in args]), _ids([a.correlation for a in args]), strict=True)
         )
-        self.kernel_collectives.extend(a.collective is not None for a in args)
+        self.kernel_shapes.extend(NO_ID if a.collective is None else self._record(a, on_kernel=True) for a in args)
+        self.kernel_sequences.extend(_ids([a.sequence for a in args]))
         devices = [e.pid if a.device is None else a.device for e, a in zip(events, args, strict=True)]
         self.kernel_devices.extend(self.threads.number(("device", str(device))) for device in devices)
 
@@ -166,7 +173,7 @@ class RankProfile:
             threads.append(thread)
         spans.extend(events, numbers, threads, codes)
 
-    def _record(self, a: Args) -> int:
+    def _record(self, a: Args, on_kernel: bool = False) -> int:
         unnamed = a.collective is None
         shape = (
             a.collective,
@@ -184,6 +191,7 @@ class RankProfile:
             a.destination_rank,
             _text(a.dims) if unnamed else None,
             _text(a.types) if unnamed else None,
+            on_kernel,
         )
         try:
             return self.record_shapes.number(shape)
@@ -195,6 +203,30 @@ class RankProfile:
     def _host_shape(self, event: Event) -> int:
         args = event.args or _NO_ARGS
         return self.host_shapes.number(HostShape(event.name, _text(args.dims), _text(args.types), _text(args.concrete)))
+
+    def adopt_kernels(self) -> None:
+        """Make records of kernels that carry a record's fields while the profile has no such record.
+
+        That is what a profile of device activity alone looks like. Kernels of one External id are one call,
+        issued, as far as can be told, when its first kernel starts.
+        """
+        if all(code == NO_ID for code in self.kernel_shapes):
+            return
+        recorded = set(self.record_ids)
+        calls: dict[int, list[int]] = {}
+        for kernel, code in enumerate(self.kernel_shapes):
+            identity = self.kernel_ids[kernel][0]
+            if code != NO_ID and (identity == NO_ID or identity not in recorded):
+                calls.setdefault(identity if identity != NO_ID else -2 - kernel, []).append(kernel)
+        columns = [self.kernels.column(name).tolist() for name in ("start", "end", "thread", "event")]
+        for identity, kernels in calls.items():
+            first = min(kernels, key=lambda kernel: columns[0][kernel])
+            end = max(columns[1][kernel] for kernel in kernels)
+            self.records.append(columns[0][first], end, columns[2][first], columns[3][first], self.kernel_shapes[first])
+            self.record_ids.append(identity)
+            self.record_sequences.append(self.kernel_sequences[first])
+            for kernel in kernels:
+                self.kernel_ids[kernel] = (identity, NO_ID)
 
     def record_shape(self, code: int) -> RecordShape:
         """The fields behind a record's code."""
@@ -218,6 +250,7 @@ def read_profile(name: str, stream: BinaryIO, repair: bool = False) -> RankProfi
     for events in text.slices():
         profile.add(events, before)
         before += len(events)
+    profile.adopt_kernels()
     profile.head = text.head
     return profile
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from commcanary.sources.kineto.rank_profile import RecordShape
 
 RULE = "record_param_comms"
+KERNEL_RULE = "kernel with a record's fields"
 UNNAMED_GROUP = "default"
 
 
@@ -31,20 +32,21 @@ def call_of_record(shape: RecordShape, job: Job, wanted_group: str | None, place
             f"{place}.args.Collective name", f"is {shape.collective!r}", "it is the name of a collective"
         )
     op = recorded_operation(shape.collective)
+    rule = KERNEL_RULE if shape.on_kernel else RULE
     if op == CONTROL:
-        return Call(Fate.CONTROL, RULE, f"{shape.collective}")
+        return Call(Fate.CONTROL, rule, f"{shape.collective}")
     if wanted_group is not None and wanted_group not in group_labels(shape, job):
-        return Call(Fate.OTHER_GROUP, RULE, f"not on process group {wanted_group}")
+        return Call(Fate.OTHER_GROUP, rule, f"not on process group {wanted_group}")
     sizes = Sizes(
         _count(shape.in_elements, f"{place}.args.In msg nelems"),
         _count(shape.out_elements, f"{place}.args.Out msg nelems"),
         str(shape.dtype),
     )
     if sizes.in_elements == sizes.out_elements == 0:
-        return Call(Fate.EMPTY, RULE, "no elements")
+        return Call(Fate.EMPTY, rule, "no elements")
     group = group_of_record(shape, job, place)
     peer = _peer(op, shape, group, place) if op in ("send", "recv") else None
-    return taken_call(op, sizes, group, job, RULE, f"{place}.args", peer=peer)
+    return taken_call(op, sizes, group, job, rule, f"{place}.args", peer=peer)
 
 
 def group_labels(shape: RecordShape, job: Job) -> tuple[str, ...]:

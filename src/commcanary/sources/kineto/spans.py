@@ -55,6 +55,11 @@ class Spans:
         """int64[n]: one of the five columns."""
         return np.frombuffer(self._columns[name], np.int64) if len(self) else np.zeros(0, np.int64)
 
+    def append(self, start: int, end: int, thread: int, event: int, code: int) -> None:
+        """Append one interval."""
+        for column, value in zip(self._columns.values(), (start, end, thread, event, code), strict=True):
+            column.append(value)
+
     def extend(
         self, events: Sequence[Event], numbers: Sequence[int], threads: Sequence[int], codes: Sequence[int]
     ) -> None:
