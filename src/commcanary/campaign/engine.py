@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import commcanary
-from commcanary.errors import Refusal, StorageRefusal
+from commcanary.errors import Refusal, StorageRefusal, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,18 +33,26 @@ def repository_root() -> Path:
     raise StorageRefusal("Snakefile", "is not beside the package", "run from a checkout of the repository")
 
 
-def run_engine(root: Path, config: Path, profile: str | None, arguments: Sequence[str]) -> int:
+def run_engine(directory: Path, config: Path, profile: str, arguments: Sequence[str]) -> int:
     """Run the campaign of ``config`` to the end, resuming what an earlier run left; the engine's exit code.
 
-    Raises ``Refusal`` where another campaign is running in ``root``.
+    Results go to ``directory / "results"``; ``profile`` is a folder of the repository's ``profiles/``, or any
+    folder; ``arguments`` go to the engine as they are. Raises ``Refusal`` where another campaign is running
+    in ``directory``.
     """
-    base = [sys.executable, "-m", "snakemake", "--configfile", str(config.resolve())]
-    if profile is not None:
-        base += ["--workflow-profile", str(root / "profiles" / profile)]
-    with _only_one(root) as held:
-        _remove_stale_lock(root, base)
+    root = repository_root()
+    folder = root / "profiles" / profile
+    if not folder.is_dir():
+        folder = Path(profile).resolve()
+    if not (folder / "config.yaml").is_file():
+        known = ", ".join(sorted(path.parent.name for path in (root / "profiles").glob("*/config.yaml")))
+        raise UsageError(f"--profile {profile}: no such profile; known are {known}")
+    base = [sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")]
+    base += ["--configfile", str(config.resolve()), "--workflow-profile", str(folder)]
+    with _only_one(directory) as held:
+        _remove_stale_lock(directory, base)
         engine = subprocess.Popen(
-            [*base, "--rerun-incomplete", *arguments], cwd=root, env=_environment(root), pass_fds=(held,)
+            [*base, "--rerun-incomplete", *arguments], cwd=directory, env=_environment(directory), pass_fds=(held,)
         )
         try:
             return engine.wait()
@@ -54,32 +62,32 @@ def run_engine(root: Path, config: Path, profile: str | None, arguments: Sequenc
             raise
 
 
-def _remove_stale_lock(root: Path, base: Sequence[str]) -> None:
+def _remove_stale_lock(directory: Path, base: Sequence[str]) -> None:
     """Let the engine remove the lock of a run that was killed; ours says that none is alive."""
-    if not any((root / ".snakemake" / "locks").glob("*")):
+    if not any((directory / ".snakemake" / "locks").glob("*")):
         return
     unlocked = subprocess.run(
         [*base, "--unlock", "--cores", "1", "--quiet", "all"],
-        cwd=root,
-        env=_environment(root),
+        cwd=directory,
+        env=_environment(directory),
         capture_output=True,
         text=True,
         check=False,
     )
     if unlocked.returncode != 0:
         last = (unlocked.stderr.strip().splitlines() or ["no message"])[-1]
-        raise Refusal(".snakemake/locks", f"cannot be unlocked ({last})", "remove the folder", file=str(root))
+        raise Refusal(".snakemake/locks", f"cannot be unlocked ({last})", "remove the folder", file=str(directory))
 
 
-def _environment(root: Path) -> dict[str, str]:
+def _environment(directory: Path) -> dict[str, str]:
     """The engine's environment: kernels cached under the results, one thread for each array library."""
-    cache = root / "results" / ".numba"
+    cache = directory.resolve() / "results" / ".numba"
     return {"NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1", **os.environ}
 
 
 @contextmanager
-def _only_one(root: Path) -> Iterator[int]:
-    path = root / LOCK
+def _only_one(directory: Path) -> Iterator[int]:
+    path = directory / LOCK
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -89,7 +97,7 @@ def _only_one(root: Path) -> Iterator[int]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise Refusal(
-            "", "another campaign is running here", "wait for it to end, or run in another checkout", file=str(path)
+            "", "another campaign is running here", "wait for it to end, or run in another folder", file=str(path)
         ) from None
     else:
         yield handle

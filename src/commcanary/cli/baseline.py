@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.options import Assume, Model, Output, numbers
+from commcanary.cli.progress import working
 
 
 def command(
@@ -25,15 +26,16 @@ def command(
     from commcanary.controls.settings import ControlSettings
     from commcanary.stages.represent import represent_stage
 
-    control = represent_stage(
-        trace,
-        output,
-        method,
-        ControlSettings(sample_count, cluster_count, strata_per_group, seed),
-        model=model,
-        protocol={"seeds": [7]},
-        assumptions=numbers("--assume", assume),
-    )
+    with working(f"making {method}"):
+        control = represent_stage(
+            trace,
+            output,
+            method,
+            ControlSettings(sample_count, cluster_count, strata_per_group, seed),
+            model=model,
+            protocol={"seeds": [7]},
+            assumptions=numbers("--assume", assume),
+        )
     lineage = control.header.lineage
     assert lineage is not None
     print(

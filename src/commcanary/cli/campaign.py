@@ -29,14 +29,14 @@ def new(
 def run(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(help="Configuration file.")],
-    profile: Annotated[str | None, typer.Option(help="Engine profile: a folder of profiles/.")] = None,
+    profile: Annotated[str, typer.Option(help="Engine profile: a folder of profiles/, or any folder.")] = "default",
 ) -> None:
-    """Run a campaign, or resume it after a crash. What follows ``--`` goes to Snakemake."""
-    from commcanary.campaign.engine import repository_root, run_engine
+    """Run a campaign, or resume it after a crash. Results go to results/ here; what follows -- to Snakemake."""
+    from commcanary.campaign.engine import run_engine
     from commcanary.campaign.plan import Plan
 
     plan = Plan.load(config)
-    code = run_engine(repository_root(), config, profile, context.args)
+    code = run_engine(Path.cwd(), config, profile, context.args)
     if code != 0:
         raise SystemExit(EXIT_REFUSED if code == 1 else code)
     print(f"campaign {plan.name} is complete: results/{plan.name}/report.html")

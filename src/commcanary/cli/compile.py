@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.cli.progress import working
 from commcanary.errors import UsageError
 from commcanary.units import NS_PER_US, show_bytes, show_ratio
 
@@ -54,7 +55,8 @@ def command(
         quantum_ns=None if quantum_us is None else round(quantum_us * NS_PER_US),
         budget={name: value for name, value in budget.items() if value is not None},
     )
-    compiler = compile_stage(trace, output, settings, max_events=max_events).header.compiler
+    with working(f"compiling {trace}"):
+        compiler = compile_stage(trace, output, settings, max_events=max_events).header.compiler
     print(
         f"canary {show_bytes(compiler.canary_bytes)}, trace {show_bytes(compiler.source_bytes)} "
         f"({show_ratio(compiler.source_bytes / compiler.canary_bytes)}); {compiler.source_events} events -> "

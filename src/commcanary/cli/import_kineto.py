@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from commcanary.cli.options import Output, numbers
+from commcanary.cli.progress import working
 from commcanary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def command(
         repair=repair,
         kernel_rules=_rules(communication_kernel),
     )
-    imported = import_kineto_stage(profiles, output, settings)
+    with working("importing " + ", ".join(path.name for path in profiles)):
+        imported = import_kineto_stage(profiles, output, settings)
     print(imported.summary)
     for field, reason in imported.trace.header.unknown.items():
         print(f"unknown {field}: {reason}")

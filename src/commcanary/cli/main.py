@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 import traceback
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from commcanary import __version__
 from commcanary.errors import EXIT_INTERRUPTED, EXIT_USAGE, CommCanaryError
+
+_CommandLineError: Any = typer.BadParameter.mro()[2]
+"""Typer's ClickException, the root of all that is wrong with a command line; it exports only leaves of it."""
 
 _COMMANDS = (
     "compile",
@@ -39,14 +41,20 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     _debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a refusal.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
 ) -> None:
-    if version:
-        print(__version__)
-        raise typer.Exit
+    """Options before the command."""
 
 
 def _assemble() -> None:
@@ -66,13 +74,11 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(arguments, prog_name="commcanary", standalone_mode=False)
         return code if isinstance(code, int) else 0
-    except click.exceptions.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
-    except click.ClickException as error:
+    except _CommandLineError as error:
         error.show()
         return EXIT_USAGE
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
     except CommCanaryError as error:
         if "--debug" in arguments:
             traceback.print_exc()

@@ -9,6 +9,7 @@ import msgspec
 import typer
 
 from commcanary.cli.options import Assume, Model, Output, numbers
+from commcanary.cli.progress import working
 from commcanary.errors import UsageError
 
 
@@ -41,15 +42,16 @@ def command(
         "overlap_efficiency": overlap_efficiency,
     }
     changes = {name: value for name, value in given.items() if value is not None}
-    report = replay_stage(
-        canary,
-        output,
-        msgspec.structs.replace(NAMED[configuration], **changes),
-        Protocol(tuple(seed or [7]), iterations, tuple(ablate or [])),
-        model=model,
-        assumptions=numbers("--assume", assume),
-        include_samples=include_samples,
-    )
+    with working(f"replaying {canary}"):
+        report = replay_stage(
+            canary,
+            output,
+            msgspec.structs.replace(NAMED[configuration], **changes),
+            Protocol(tuple(seed or [7]), iterations, tuple(ablate or [])),
+            model=model,
+            assumptions=numbers("--assume", assume),
+            include_samples=include_samples,
+        )
     header = report.header
     metrics = header.metrics
     print(

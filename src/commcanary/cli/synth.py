@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.cli.progress import working
 
 
 def command(
@@ -18,5 +19,6 @@ def command(
     """Make a synthetic trace by rule."""
     from commcanary.stages.synth import synth_stage
 
-    trace = synth_stage(name, output, seed=seed, events=events)
+    with working(f"making {name}"):
+        trace = synth_stage(name, output, seed=seed, events=events)
     print(f"made {trace.workload_name}: {len(trace)} events, {len(trace.events.groups)} groups, seed {seed}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.options import Assume, Model, Output, numbers
+from commcanary.cli.progress import working
 
 
 def command(
@@ -35,23 +36,24 @@ def command(
     from commcanary.stages.configurations import read_configurations
     from commcanary.stages.verify_behavior import verify_behavior_stage
 
-    verification = verify_behavior_stage(
-        trace,
-        canary,
-        output,
-        list(NAMED.values()) if configurations is None else read_configurations(configurations),
-        Tolerances(
-            absolute_us=absolute_us,
-            relative_pct=relative_pct,
-            hidden_points=hidden_points,
-            tail_recall=tail_recall,
-            ranking_tie_us=ranking_tie_us,
-        ),
-        Protocol(tuple(seed or [7]), iterations),
-        model=model,
-        assumptions=numbers("--assume", assume),
-        held_out=() if held_out is None else read_configurations(held_out),
-    )
+    with working(f"verifying {canary}"):
+        verification = verify_behavior_stage(
+            trace,
+            canary,
+            output,
+            list(NAMED.values()) if configurations is None else read_configurations(configurations),
+            Tolerances(
+                absolute_us=absolute_us,
+                relative_pct=relative_pct,
+                hidden_points=hidden_points,
+                tail_recall=tail_recall,
+                ranking_tie_us=ranking_tie_us,
+            ),
+            Protocol(tuple(seed or [7]), iterations),
+            model=model,
+            assumptions=numbers("--assume", assume),
+            held_out=() if held_out is None else read_configurations(held_out),
+        )
     print(f"behavior verification: {verification.status}")
     for name in (
         "representation_fidelity_status",

@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.checks import print_checks
 from commcanary.cli.options import Output
+from commcanary.cli.progress import working
 
 
 def command(
@@ -20,7 +21,8 @@ def command(
     from commcanary.judge.verify_report import report_exit_code
     from commcanary.stages.verify_report import verify_report_stage
 
-    verification = verify_report_stage(report, canary, output)
+    with working(f"recomputing {report}"):
+        verification = verify_report_stage(report, canary, output)
     print(f"report verification: {verification.status}")
     print_checks(verification.checks)
     return report_exit_code(verification)

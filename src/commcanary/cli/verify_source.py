@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.checks import print_checks
 from commcanary.cli.options import Output
+from commcanary.cli.progress import working
 
 
 def command(
@@ -20,7 +21,8 @@ def command(
     from commcanary.judge.verify_source import source_exit_code
     from commcanary.stages.verify_source import verify_source_stage
 
-    verification = verify_source_stage(trace, canary, output)
+    with working(f"checking {canary}"):
+        verification = verify_source_stage(trace, canary, output)
     print(f"source verification: {verification.status}")
     print_checks(verification.checks)
     return source_exit_code(verification)

@@ -1,0 +1,106 @@
+"""A whole campaign, run as a user runs it: to the end, again, changed, and after a kill."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TINY = Path(__file__).with_name("tiny.yaml")
+RUN = [sys.executable, "-c", "from commcanary.cli.main import main; main()", "campaign", "run", "tiny.yaml"]
+ENGINE = ["--", "--cores", "2"]
+
+
+def run(folder: Path) -> tuple[int, list[str]]:
+    """Exit code and the rules of the jobs that ran."""
+    done = subprocess.run([*RUN, *ENGINE], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, re.findall(r"^(?:local)?rule (\w+):", done.stdout + done.stderr, re.MULTILINE)
+
+
+def artifacts(folder: Path) -> dict[str, bytes]:
+    """Bytes of everything that must not depend on when or how the campaign ran."""
+    results = folder / "results" / "tiny"
+    return {
+        path.relative_to(results).as_posix(): path.read_bytes()
+        for path in sorted(results.rglob("*"))
+        if path.suffix in {".parquet", ".csv", ".svg", ".json"} and not path.name.endswith(".receipt.json")
+    }
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("campaign")
+    shutil.copy(TINY, folder)
+    code, jobs = run(folder)
+    assert code == 0
+    assert {"manifest", "trace", "compile", "replay", "compare", "verify", "export", "summary", "page"} <= set(jobs)
+    return folder
+
+
+@pytest.fixture
+def copied(finished: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished, folder)
+    return folder
+
+
+def test_it_ends_with_a_page_and_leaves_no_half_files(finished: Path) -> None:
+    assert (finished / "results" / "tiny" / "report.html").stat().st_size > 10_000
+    assert not list((finished / "results").rglob("*.tmp"))
+
+
+def test_a_second_run_runs_no_job(finished: Path) -> None:
+    assert run(finished) == (0, [])
+
+
+def test_an_added_configuration_replays_only_its_own_cell(copied: Path) -> None:
+    reports = copied / "results" / "tiny" / "small" / "canary" / "reports"
+    before = {path.name: path.stat().st_mtime_ns for path in reports.glob("*.parquet")}
+    text = (copied / "tiny.yaml").read_text()
+    added = text.replace("representations:", "  - {name: low, latency_floor_us: 3.5}\nrepresentations:", 1)
+    (copied / "tiny.yaml").write_text(added)
+    code, jobs = run(copied)
+    assert code == 0
+    assert "trace" not in jobs
+    assert "compile" not in jobs
+    after = {path.name: path.stat().st_mtime_ns for path in reports.glob("*.parquet")}
+    assert set(after) - set(before) == {"low.parquet"}
+    assert {name: after[name] for name in before} == before
+
+
+def test_a_damaged_report_is_made_again(copied: Path) -> None:
+    report = copied / "results" / "tiny" / "small" / "canary" / "reports" / "congested.parquet"
+    good = report.read_bytes()
+    report.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+    (report.parent / "index-0.json").unlink()
+    assert run(copied)[0] == 0
+    assert report.read_bytes() == good
+
+
+def test_killed_at_any_moment_it_resumes_to_the_same_bytes(finished: Path, tmp_path: Path) -> None:
+    shutil.copy(TINY, tmp_path)
+    for seconds in (2.0, 4.0, 7.0):
+        process = subprocess.Popen(
+            [*RUN, *ENGINE], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert run(tmp_path)[0] == 0
+    assert artifacts(tmp_path) == artifacts(finished)
+
+
+def test_a_bad_configuration_stops_before_any_job(tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(TINY.read_text().replace("bandwidth_gbps: 28", "bandwidth_gbps: 0"))
+    done = subprocess.run([*RUN, *ENGINE], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith("commcanary: tiny.yaml: configurations[1].bandwidth_gbps: ")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "results").exists()
