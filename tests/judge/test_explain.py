@@ -1,0 +1,72 @@
+"""show --why: row, both values, threshold, and a command whose options give the same verdict again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commcanary.artifacts.stored import Stored
+from commcanary.artifacts.trace import Trace
+from commcanary.compile.compiler import CompileSettings, compile_trace
+from commcanary.errors import UsageError
+from commcanary.judge.compare import compare
+from commcanary.judge.explain import explain
+from commcanary.judge.reference import Reference
+from commcanary.judge.thresholds import Thresholds
+from commcanary.judge.tolerances import Tolerances
+from commcanary.judge.verify_behavior import verify_behavior
+from commcanary.judge.verify_report import verify_report
+from commcanary.judge.verify_source import verify_source
+from commcanary.replay.configuration import NAMED, Protocol
+from commcanary.replay.report import Replayer, ReportHeader
+from commcanary.sources.synthetic.registry import synthetic
+
+FILE = Path("verdict.json")
+
+
+def test_a_comparison(report_of: Callable[..., Stored[ReportHeader]]) -> None:
+    base, slow = report_of(), report_of((100.0, 200.0, 424.5), hidden=44.0)
+    lines = explain(compare(base, slow, Thresholds(p95_threshold_pct=12.5)), FILE)
+    assert lines[0] == "comparison verdict: fail"
+    assert lines[1] == (
+        "p99: baseline 300.000 us, candidate 424.500 us (+124.500 us, +41.5 %); "
+        "threshold 15 % and 1 us, half of it warns: fail"
+    )
+    assert "baseline 50.000 %, candidate 44.000 % (-6.000 points); threshold a drop of 5 points" in lines[2]
+    assert lines[-1] == "reproduce: commcanary compare BASELINE CANDIDATE -o verdict.json --p95-threshold-pct 12.5"
+    assert lines[-3].endswith(f"{base.content_id[:12]}...")
+
+
+def test_a_clean_comparison_says_so(report_of: Callable[..., Stored[ReportHeader]]) -> None:
+    assert "every number is within half of its threshold" in explain(compare(report_of(), report_of()), FILE)
+
+
+def test_one_sided_rows_and_mismatches(report_of: Callable[..., Stored[ReportHeader]]) -> None:
+    row = (1.0, 2.0, 3.0)
+    found = compare(report_of(phases={"a": row}), report_of(phases={"b": row}, version="5"), allow_mismatch=True)
+    lines = explain(found, FILE)
+    assert any(line.startswith("phase 'b': new") for line in lines)
+    assert "simulation_model.version: baseline 4, candidate 5; must be equal" in lines
+    assert lines[-1].endswith("--allow-mismatch")
+
+
+def test_verifications(small_trace: Trace) -> None:
+    trace = synthetic("mixed", 1, 200)
+    canary = compile_trace(trace, CompileSettings(quantum_ns=1000))
+    reference = Reference(trace, "scheduler-v4", (NAMED["baseline"],), Protocol(seeds=(3,)))
+    lines = explain(verify_behavior(reference, canary, Tolerances(absolute_us=0, relative_pct=0.5)), FILE)
+    assert any("where the source has" in line and "within 0 or 0.5 % is allowed" in line for line in lines)
+    assert "--seed 3 --iterations 1 --model scheduler-v4 --absolute-us 0 --relative-pct 0.5" in lines[-1]
+    other = explain(verify_source(small_trace, canary), FILE)
+    assert any(line.startswith("source_content_id at compiler.source_content_id: expected") for line in other)
+    report = Replayer(canary, "scheduler-v4").report(NAMED["baseline"], Protocol())
+    clean = explain(verify_report(report, canary), FILE)
+    assert clean[1] == "all 11 checks hold"
+    assert clean[-1] == "reproduce: commcanary verify-report REPORT CANARY -o verdict.json"
+
+
+def test_what_is_no_verdict_is_refused() -> None:
+    with pytest.raises(UsageError, match="neither"):
+        explain(NAMED["baseline"], FILE)
