@@ -22,6 +22,7 @@ _COMMANDS = (
     "verify_report",
     "verify_source",
     "verify_behavior",
+    "reduce",
     "baseline",
     "import_kineto",
     "export_param",
