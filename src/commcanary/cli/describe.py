@@ -40,7 +40,7 @@ def _describe(header: object, stored: Stored[Any]) -> None:
         print(f"{name}: {value}")
 
 
-@_describe.register
+@_describe.register(TraceHeader)
 def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
     trace = from_stored(stored)
     events = trace.events
@@ -66,7 +66,7 @@ def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
         _table(names, [[getattr(row, name) for name in names] for row in header.coverage])
 
 
-@_describe.register
+@_describe.register(CanaryHeader)
 def _canary(header: CanaryHeader, stored: Stored[CanaryHeader]) -> None:
     compiler = header.compiler
     canary = Canary(stored)
@@ -84,7 +84,7 @@ def _canary(header: CanaryHeader, stored: Stored[CanaryHeader]) -> None:
         print(f"  {name} = {value}")
 
 
-@_describe.register
+@_describe.register(ReportHeader)
 def _report(header: ReportHeader, stored: Stored[ReportHeader]) -> None:
     protocol = header.replay_protocol
     print(f"workload {header.workload.get('name')} under {header.backend.name or header.backend.label}")
@@ -103,7 +103,7 @@ def _report(header: ReportHeader, stored: Stored[ReportHeader]) -> None:
     print(f"hidden {header.metrics.communication_hidden_pct:.2f} %")
 
 
-@_describe.register
+@_describe.register(Comparison)
 def _comparison(header: Comparison, stored: Stored[Comparison]) -> None:
     print(f"verdict {header.verdict}: {header.candidate.backend.name} against {header.baseline.backend.name}")
     for line in (*header.reasons, *header.not_gated):

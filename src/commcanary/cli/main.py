@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from commcanary import __version__
-from commcanary.errors import EXIT_INTERRUPTED, EXIT_USAGE, CommCanaryError
+from commcanary.errors import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE, CommCanaryError
 
 _CommandLineError: Any = typer.BadParameter.mro()[2]
 """Typer's ClickException, the root of all that is wrong with a command line; it exports only leaves of it."""
@@ -85,3 +85,9 @@ def run(arguments: list[str]) -> int:
             traceback.print_exc()
         print(f"commcanary: {error}", file=sys.stderr)
         return error.exit_code
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        found = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"commcanary: internal fault ({found}); run it with --debug and report what that shows", file=sys.stderr)
+        return EXIT_REFUSED
