@@ -22,7 +22,7 @@ include: "workflow/rules/export.smk"
 include: "workflow/rules/summary.smk"
 
 
-# include: "workflow/rules/report.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
