@@ -20,8 +20,6 @@ include: "workflow/rules/compare.smk"
 include: "workflow/rules/verify.smk"
 include: "workflow/rules/export.smk"
 include: "workflow/rules/summary.smk"
-
-
 include: "workflow/rules/report.smk"
 
 
