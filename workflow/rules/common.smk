@@ -5,7 +5,7 @@ import msgspec
 from snakemake.exceptions import WorkflowError
 
 from commcanary.campaign.plan import Plan
-from commcanary.campaign.provenance import code_digest
+from commcanary.campaign.provenance import code_digest, source_digest
 from commcanary.errors import CommCanaryError
 
 CONFIG_FILE = Path(workflow.configfiles[-1])

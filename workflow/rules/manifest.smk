@@ -12,6 +12,6 @@ rule manifest:
         "../../environment.yml"
     params:
         plan=plain(PLAN.config),
-        code=code_digest("commcanary.stages.manifest"),
+        source=source_digest(),
     script:
         "../scripts/manifest.py"
