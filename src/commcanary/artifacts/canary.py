@@ -26,13 +26,17 @@ from commcanary.artifacts.arrow_columns import from_lists, from_nullable
 from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup, Ragged, Signature
 from commcanary.artifacts.program import Program, expand
 from commcanary.artifacts.stored import Lineage, Stored
-from commcanary.artifacts.trace_checks import check_events
+from commcanary.artifacts.trace_checks import MAX_TIME_NS, check_arrivals_fit, check_events, group_fault
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CANARY_FORMAT = "commcanary.canary.v1"
+MAX_EVENTS = 50_000_000
+"""A short program can ask for any number of events: more than this is refused before memory is."""
+MAX_NS = 2**62
+_REMEDY = "compile the canary again"
 
 _LIST = pa.list_(pa.int64())
 
@@ -155,47 +159,66 @@ class Canary:
         """
         header, table = self.stored.header, self.stored.table
         if table is None or table.num_rows == 0:
-            raise InputRefusal("timing", "holds no records", "compile the canary again")
+            raise InputRefusal("timing", "holds no records", _REMEDY)
         column = {name: table.column(name).combine_chunks() for name in CANARY_SCHEMA.names}
         for name in ("count", "gap", "compute_pressure", "compute_uncertain"):
             if column[name].null_count:
-                raise InputRefusal(f"column {name}", "holds null", "compile the canary again")
+                raise InputRefusal(f"column {name}", "holds null", _REMEDY)
         count = np.array(column["count"], dtype=np.int64)
-        stated = header.compiler.source_events
-        if header.unit_ns < 1 or (count < 1).any() or int(count.sum()) != stated:
-            raise InputRefusal("column count", f"does not add up to {stated} events", "compile the canary again")
-        for number, signature in enumerate(header.signatures):
-            if not 0 <= signature.group < len(header.groups):
-                raise InputRefusal(f"signatures[{number}].group", f"is {signature.group}", "compile the canary again")
-        signature_of_event = expand(
-            header.program, from_nullable(column["signature"]), count, len(header.signatures), stated
-        )
+        signature = signatures_of_events(header, from_nullable(column["signature"], "signature"), count)
         record = np.repeat(np.arange(len(count), dtype=np.int64), count)
         unit = header.unit_ns
         events = Events(
             groups=header.groups,
             signatures=header.signatures,
-            signature=signature_of_event,
-            gap_ns=spread(np.array(column["gap"], dtype=np.int64) * unit, count),
-            offsets_ns=_lists(column["offsets"], record, unit),
-            compute_before_ns=_times(column["compute_before"], record, unit),
-            rank_compute_before_ns=_lists(column["rank_compute_before"], record, unit),
-            compute_overlap_ns=_times(column["compute_overlap"], record, unit),
+            signature=signature,
+            gap_ns=spread(_scaled(from_nullable(column["gap"], "gap"), unit, "gap"), count),
+            offsets_ns=_lists(column, "offsets", record, unit),
+            compute_before_ns=_times(column, "compute_before", record, unit),
+            rank_compute_before_ns=_lists(column, "rank_compute_before", record, unit),
+            compute_overlap_ns=_times(column, "compute_overlap", record, unit),
             compute_pressure=np.array(column["compute_pressure"], dtype=np.float64)[record],
-            observed_exposed_ns=_times(column["observed_exposed"], record, unit),
-            message_sequence=from_nullable(column["message_sequence"])[record],
-            consumer=_consumers(from_nullable(column["consumer"])[record]),
+            observed_exposed_ns=_times(column, "observed_exposed", record, unit),
+            message_sequence=from_nullable(column["message_sequence"], "message_sequence")[record],
+            consumer=_consumers(from_nullable(column["consumer"], "consumer")[record]),
             compute_uncertain=np.asarray(column["compute_uncertain"]).astype(np.bool_)[record],
         )
         check_events(events)
         return events
 
 
-def check_groups(header: CanaryHeader) -> None:
-    """Raise ``InputRefusal`` for a signature whose group the header does not have."""
+def signatures_of_events(
+    header: CanaryHeader, literal_signature: NDArray[np.int64], count: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """int32[events]: the program expanded over the records (``count`` and ``literal_signature``, int64[records]).
+
+    Raises ``InputRefusal`` for whatever does not fit together, before anything as long as the events is made.
+    """
+    events = header.compiler.source_events
+    if not 0 < events <= MAX_EVENTS:
+        raise InputRefusal("compiler.source_events", f"is {events}", f"a canary stands for 1 to {MAX_EVENTS} events")
+    if not 0 < header.unit_ns <= MAX_TIME_NS:
+        raise InputRefusal("unit_ns", f"is {header.unit_ns}", _REMEDY)
+    if len(count) == 0 or count.min() < 1 or count.max() > events or int(count.sum()) != events:
+        raise InputRefusal("column count", f"does not add up to {events} events", _REMEDY)
+    for number, group in enumerate(header.groups):
+        fault = group_fault(group)
+        if fault:
+            raise InputRefusal(f"groups[{number}].ranks", *fault)
     for number, signature in enumerate(header.signatures):
         if not 0 <= signature.group < len(header.groups):
-            raise InputRefusal(f"signatures[{number}].group", f"is {signature.group}", "compile the canary again")
+            raise InputRefusal(f"signatures[{number}].group", f"is {signature.group}", _REMEDY)
+    expanded = expand(header.program, literal_signature, count, len(header.signatures), events)
+    first = np.cumsum(count) - count
+    inside = np.ones(events, np.bool_)
+    inside[first] = False
+    crossing = np.flatnonzero(inside[1:] & (expanded[1:] != expanded[:-1]))
+    if len(crossing):
+        row = int(np.searchsorted(first, crossing[0], side="right")) - 1
+        raise InputRefusal(f"row {row} column count", "covers events of more than one operation", _REMEDY)
+    sizes = np.array([header.groups[s.group].size for s in header.signatures], np.int64)
+    check_arrivals_fit(int(sizes[expanded].sum()), "compiler.source_events")
+    return expanded
 
 
 def spread(totals: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -210,14 +233,22 @@ def spread(totals: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.in
     return np.asarray(share + upper - within * rest // count[which], dtype=np.int64)
 
 
-def _times(column: pa.Array, record: NDArray[np.int64], unit: int) -> NDArray[np.int64]:
-    values = from_nullable(column)
-    return np.asarray(np.where(values == UNKNOWN, UNKNOWN, values * unit)[record], dtype=np.int64)
+def _scaled(values: NDArray[np.int64], unit: int, name: str) -> NDArray[np.int64]:
+    """Values in ``unit`` ns as ns, -1 kept; raises ``InputRefusal`` where int64 would wrap."""
+    if len(values) and int(values.max()) > MAX_NS // unit:
+        raise InputRefusal(f"column {name}", f"holds {values.max()} times unit_ns {unit}", _REMEDY)
+    return np.asarray(np.where(values == UNKNOWN, UNKNOWN, values * unit), dtype=np.int64)
 
 
-def _lists(column: pa.Array, record: NDArray[np.int64], unit: int) -> Ragged:
-    ragged = from_lists(column)
-    scaled = Ragged(ragged.values * unit, ragged.bounds, ragged.known)
+def _times(column: dict[str, pa.Array], name: str, record: NDArray[np.int64], unit: int) -> NDArray[np.int64]:
+    return _scaled(from_nullable(column[name], name), unit, name)[record]
+
+
+def _lists(column: dict[str, pa.Array], name: str, record: NDArray[np.int64], unit: int) -> Ragged:
+    ragged = from_lists(column[name], name)
+    if len(ragged.values) and int(ragged.values.min()) < 0:
+        raise InputRefusal(f"column {name}", f"holds {ragged.values.min()}", "give 0 or more")
+    scaled = Ragged(_scaled(ragged.values, unit, name), ragged.bounds, ragged.known)
     return scaled if len(record) == len(ragged) else scaled.take(record)
 
 

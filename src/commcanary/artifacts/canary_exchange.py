@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from commcanary.artifacts.arrow_columns import from_lists, from_nullable, lists
-from commcanary.artifacts.canary import CANARY_FORMAT, CANARY_SCHEMA, CanaryHeader, check_groups
+from commcanary.artifacts.canary import CANARY_FORMAT, CANARY_SCHEMA, MAX_EVENTS, CanaryHeader, signatures_of_events
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Ragged
 from commcanary.artifacts.jsontext import convert, decode
@@ -27,7 +27,6 @@ from commcanary.artifacts.number_codec import (
     plain_lists,
     text_size,
 )
-from commcanary.artifacts.program import expand
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
 from commcanary.errors import InputRefusal
 
@@ -40,9 +39,6 @@ _NULLABLE = (
     "consumer",
 )
 _LISTS = ("offsets", "rank_compute_before")
-MAX_EVENTS = 200_000_000
-"""A short period can ask for any number of events: more than this is refused before memory is."""
-
 _REMEDY = "compile the canary again"
 
 
@@ -55,11 +51,11 @@ def timing_columns(table: pa.Table) -> Form:
         timing |= encode_integers("count", count)
     timing |= encode_integers("gap", np.array(column["gap"], dtype=np.int64))
     for name in _NULLABLE:
-        values = from_nullable(column[name])
+        values = from_nullable(column[name], name)
         if (values != UNKNOWN).any():
             timing |= encode_integers(name, np.where(values == UNKNOWN, NULL, values))
     for name in _LISTS:
-        ragged = from_lists(column[name])
+        ragged = from_lists(column[name], name)
         if ragged.known.any():
             timing |= encode_integers(name, ragged.values)
             if not ragged.known.all():
@@ -96,38 +92,29 @@ def _table(header: CanaryHeader, timing: dict[str, list[Any]]) -> pa.Table:
     events = header.compiler.source_events
     if not 0 < events <= MAX_EVENTS:
         raise InputRefusal("compiler.source_events", f"is {events}", f"a canary stands for 1 to {MAX_EVENTS} events")
-    largest_group = max((group.size for group in header.groups), default=1)
-    encoded = EncodedColumns("timing", timing, limit=events * max(1, largest_group))
-    count = encoded.integers("count") if encoded.has("count") else None
-    gap = encoded.integers("gap")
-    if count is None:
-        count = np.ones(len(gap), np.int64)
-    records = len(count)
-    columns: dict[str, pa.Array] = {"count": pa.array(count)}
+    encoded = EncodedColumns("timing", timing)
+    gap = encoded.integers("gap", events)
+    records = len(gap)
 
     def sized(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
         if len(values) != records:
             raise InputRefusal(f"timing.{name}", f"has {len(values)} values for {records} records", _REMEDY)
         return values
 
-    columns["gap"] = pa.array(sized(gap, "gap"))
+    def column(name: str, default: int) -> np.ndarray[Any, Any]:
+        return sized(encoded.integers(name, records), name) if encoded.has(name) else np.full(records, default)
+
+    count = column("count", 1)
+    columns: dict[str, pa.Array] = {"count": pa.array(count), "gap": _masked(gap)}
     for name in _NULLABLE:
-        values = sized(encoded.integers(name), name) if encoded.has(name) else np.full(records, NULL)
-        columns[name] = pa.array(values, mask=values == NULL)
-    literal = from_nullable(columns["signature"])
-    signature = expand(header.program, literal, count, len(header.signatures), events)
-    if int(count.sum()) != events or (count < 1).any():
-        raise InputRefusal("timing.count", f"does not add up to {events} events", _REMEDY)
-    check_groups(header)
+        columns[name] = _masked(column(name, NULL))
+    signature = signatures_of_events(header, from_nullable(columns["signature"], "signature"), count)
     sizes = np.array([header.groups[s.group].size for s in header.signatures], np.int64)
     per_record = sizes[signature[np.cumsum(count) - count]]
     for name in _LISTS:
         columns[name] = lists(_ragged(encoded, name, per_record))
-    columns["compute_pressure"] = pa.array(sized(encoded.floats("compute_pressure"), "compute_pressure"))
-    uncertain = (
-        encoded.integers("compute_uncertain") if encoded.has("compute_uncertain") else np.zeros(records, np.int64)
-    )
-    columns["compute_uncertain"] = pa.array(sized(uncertain, "compute_uncertain") != 0)
+    columns["compute_pressure"] = pa.array(sized(encoded.floats("compute_pressure", records), "compute_pressure"))
+    columns["compute_uncertain"] = pa.array(_flags(column("compute_uncertain", 0), "compute_uncertain"))
     encoded.finish()
     return pa.table([columns[name] for name in CANARY_SCHEMA.names], schema=CANARY_SCHEMA)
 
@@ -138,12 +125,24 @@ def _ragged(encoded: EncodedColumns, name: str, per_record: np.ndarray[Any, Any]
     if encoded.has(name):
         known = ~known
         if encoded.has(f"{name}_known"):
-            known = encoded.integers(f"{name}_known") == 1
-        values = encoded.integers(name)
-    lengths = np.where(known, per_record, 0) if len(known) == len(per_record) else np.zeros(0, np.int64)
-    if int(lengths.sum()) != len(values) or len(known) != len(per_record):
+            known = _flags(encoded.integers(f"{name}_known", len(per_record)), f"{name}_known")
+            if len(known) != len(per_record):
+                raise InputRefusal(f"timing.{name}_known", f"has {len(known)} flags", _REMEDY)
+        values = encoded.integers(name, int(per_record[known].sum()))
+    lengths = np.where(known, per_record, 0)
+    if int(lengths.sum()) != len(values) or (values == NULL).any():
         raise InputRefusal(f"timing.{name}", f"has {len(values)} values where the groups need {lengths.sum()}", _REMEDY)
     return Ragged(values, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), known)
+
+
+def _masked(values: np.ndarray[Any, Any]) -> pa.Array:
+    return pa.array(values, mask=values == NULL)
+
+
+def _flags(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    if ((values != 0) & (values != 1)).any():
+        raise InputRefusal(f"timing.{name}", "holds something else than 0 and 1", _REMEDY)
+    return np.asarray(values == 1)
 
 
 CANARY = Kind("canary", CANARY_FORMAT, CanaryHeader, CANARY_SCHEMA, _to_json, _from_json)

@@ -75,40 +75,42 @@ def text_size(form: Form) -> int:
 class EncodedColumns:
     """The encoded columns of one JSON document, taken out by name.
 
-    Raises ``InputRefusal`` (from ``integers``, ``floats`` and ``finish``) naming the key that does not decode.
+    Every column is asked for with the number of values that it may have at most (``limit``): a period or a
+    run cannot ask for all the memory. Raises ``InputRefusal`` (from ``integers``, ``floats`` and ``finish``)
+    naming the key that does not decode.
     """
 
-    def __init__(self, place: str, columns: dict[str, list[Any]], limit: int) -> None:
+    def __init__(self, place: str, columns: dict[str, list[Any]]) -> None:
         self.place = place
         self.left = dict(columns)
-        self.limit = limit
-        """No column may have more values than this: a period or run cannot ask for all the memory."""
 
     def has(self, name: str) -> bool:
         """Is the column there, in any form?"""
         return any(key == name or key.startswith(name + ".") for key in self.left)
 
-    def integers(self, name: str) -> NDArray[np.int64]:
+    def integers(self, name: str, limit: int) -> NDArray[np.int64]:
         """The int64 column ``name``, ``NULL`` where missing."""
         if f"{name}.values" in self.left:
             values = self._numbers(f"{name}.values")
-            index = self.integers(f"{name}.index")
+            index = self.integers(f"{name}.index", limit)
             return values[self._checked_index(index, len(values), name)]
         for chain in _CHAINS:
             key = ".".join((name, *chain))
             if key in self.left:
                 values = self._numbers(key)
                 for step in reversed(chain):
-                    values = self._undone(step, values, key)
+                    values = self._undone(step, values, key, limit)
+                if len(values) > limit:
+                    raise InputRefusal(f"{self.place}.{key}", f"has more than {limit} values", _REMEDY)
                 return values
         raise InputRefusal(f"{self.place}.{name}", "is missing", _REMEDY)
 
-    def floats(self, name: str) -> NDArray[np.float64]:
+    def floats(self, name: str, limit: int) -> NDArray[np.float64]:
         """The float64 column ``name``."""
         given = self.left.pop(f"{name}.values", None)
-        if given is None or not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in given):
+        if given is None or not all(type(v) is float or (type(v) is int and abs(v) < 2**63) for v in given):
             raise InputRefusal(f"{self.place}.{name}.values", "is not a list of numbers", _REMEDY)
-        index = self.integers(f"{name}.index")
+        index = self.integers(f"{name}.index", limit)
         values = np.asarray(given, np.float64)
         return values[self._checked_index(index, len(values), name)]
 
@@ -120,7 +122,7 @@ class EncodedColumns:
     def _numbers(self, key: str) -> NDArray[np.int64]:
         given = self.left.pop(key)
         whole = [NULL if v is None else v for v in given]
-        if not all(type(v) is int and -(2**63) <= v < 2**63 for v in whole):
+        if not all(type(v) is int and NULL <= v < 2**63 for v in whole) or NULL in given:
             raise InputRefusal(f"{self.place}.{key}", "holds something else than whole 64-bit numbers", _REMEDY)
         return np.asarray(whole, np.int64)
 
@@ -129,18 +131,21 @@ class EncodedColumns:
             raise InputRefusal(f"{self.place}.{name}.index", f"points outside its {count} values", _REMEDY)
         return index
 
-    def _undone(self, step: str, values: NDArray[np.int64], key: str) -> NDArray[np.int64]:
+    def _undone(self, step: str, values: NDArray[np.int64], key: str, limit: int) -> NDArray[np.int64]:
         place = f"{self.place}.{key}"
         if step == "delta":
+            # a float sum is never wrong by more than a factor: enough to see that the integers would wrap
+            if (values == NULL).any() or np.abs(np.cumsum(values.astype(np.float64))).max(initial=0.0) > 2.0**62:
+                raise InputRefusal(place, "does not add up to known 64-bit numbers", _REMEDY)
             return np.cumsum(values)
         if step == "runs":
             lengths = values[1::2]
-            if len(values) % 2 or (lengths < 1).any() or int(lengths.sum()) > self.limit:
-                raise InputRefusal(place, f"is not pairs of value and length with at most {self.limit} values", _REMEDY)
+            if len(values) % 2 or (lengths < 1).any() or lengths.sum(dtype=np.float64) > limit:
+                raise InputRefusal(place, f"is not pairs of value and length with at most {limit} values", _REMEDY)
             return np.repeat(values[::2], lengths)
         body = values[1:]
-        if len(body) == 0 or not 0 < values[0] <= self.limit:
-            raise InputRefusal(place, f"is not a count of at most {self.limit} and a body", _REMEDY)
+        if len(body) == 0 or not 0 < values[0] <= limit:
+            raise InputRefusal(place, f"is not a count of at most {limit} and a body", _REMEDY)
         return np.resize(body, int(values[0]))
 
 
@@ -178,8 +183,8 @@ def _runs(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _delta(values: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    if (values == NULL).any():
-        return None
+    if (values == NULL).any() or np.abs(values, dtype=np.float64).max() > 2.0**61:
+        return None  # differences must neither be null nor wrap
     return np.concatenate([values[:1], np.diff(values)])
 
 

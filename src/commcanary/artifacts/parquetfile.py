@@ -106,7 +106,9 @@ def _opened(data: pa.Buffer) -> pq.ParquetFile:
 
 
 def _unreadable(error: Exception) -> InputRefusal:
-    return InputRefusal("file", f"not a readable Parquet file ({str(error).splitlines()[0]})", "export or copy it again")
+    return InputRefusal(
+        "file", f"not a readable Parquet file ({str(error).splitlines()[0]})", "export or copy it again"
+    )
 
 
 def _require_header(metadata: dict[bytes, bytes]) -> None:

@@ -27,6 +27,7 @@ Rule = tuple[int, ...]
 Program = tuple[Rule, ...]
 
 LITERAL = -1
+MAX_REPEAT = 2**62
 _REMEDY = "compile the canary again"
 
 
@@ -61,44 +62,116 @@ def expand(
 ) -> NDArray[np.int32]:
     """int32[events]: the signature of every event.
 
-    ``literal_signature`` and ``record_count`` are int64[records], -1 where the program says the signature.
-    Raises ``InputRefusal`` where rules are malformed or do not add up to ``events`` events, before
-    anything of that size is made.
+    ``literal_signature`` is int64[records], -1 where the program says the signature; ``record_count``
+    (int64[records], all >= 1) adds up to ``events``. Raises ``InputRefusal`` where rules are malformed or do
+    not add up, before anything of that size is made; memory and time are linear in the result and the rules.
     """
     _check(program, signatures)
     bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(record_count)])
-    lengths = rule_lengths(program)
-    bodies: dict[int, NDArray[np.int32]] = {}
-    parts: list[NDArray[np.int32]] = []
+    lengths = rule_lengths(program, events)
+    root = list(pairs(program[0]))
+    literal_records = _measured(root, lengths, bounds, events)
+    literal = np.concatenate([np.arange(first, last) for first, last in literal_records.values()] or [bounds[:0]])
+    said = np.zeros(len(record_count), np.bool_)
+    said[literal] = True
+    for wrong, what in ((said & (literal_signature < 0), "null"), (~said & (literal_signature >= 0), "given")):
+        if wrong.any():
+            raise InputRefusal(
+                f"row {int(np.argmax(wrong))} column signature", f"is {what} where the program says otherwise", _REMEDY
+            )
+    if literal_signature.max(initial=0) >= max(signatures, 1):
+        row = int(np.argmax(literal_signature >= signatures))
+        raise InputRefusal(
+            f"row {row} column signature", f"is {literal_signature[row]} of {signatures} signatures", _REMEDY
+        )
+    return _filled(program, lengths, literal_records, literal_signature, bounds, events)
+
+
+def _measured(
+    root: list[tuple[int, int]], lengths: list[int], bounds: NDArray[np.int64], events: int
+) -> dict[int, tuple[int, int]]:
+    """The records [first, last) of each literal stretch, by its entry in the root."""
+    stretches: dict[int, tuple[int, int]] = {}
     done = 0
-    for position, (symbol, repeat) in enumerate(pairs(program[0] if program else ())):
+    for position, (symbol, repeat) in enumerate(root):
         place = f"program[0] entry {position}"
         if symbol == LITERAL:
             first = int(np.searchsorted(bounds, done))
-            last = first + repeat
-            if last >= len(bounds) or bounds[first] != done or (literal_signature[first:last] < 0).any():
+            if first + repeat >= len(bounds) or bounds[first] != done:
                 raise InputRefusal(place, f"takes {repeat} literal records that the table does not have", _REMEDY)
-            part = np.repeat(literal_signature[first:last], record_count[first:last]).astype(np.int32)
-            length = len(part)
+            stretches[position] = (first, first + repeat)
+            done = int(bounds[first + repeat])
         else:
-            length = repeat * (1 if symbol >= 0 else lengths[-1 - symbol])
-            if done + length > events:
-                raise InputRefusal(place, f"reaches more than the {events} events that the canary states", _REMEDY)
-            part = np.tile(_body(program, symbol, bodies), repeat)
-        parts.append(part)
-        done += length
+            done += repeat * (1 if symbol >= 0 else lengths[-1 - symbol])
+        if done > events:
+            raise InputRefusal(place, f"reaches more than the {events} events that the canary states", _REMEDY)
     if done != events:
         raise InputRefusal("program", f"makes {done} events where the canary states {events}", _REMEDY)
-    return np.concatenate(parts) if parts else np.zeros(0, np.int32)
+    return stretches
+
+
+def _filled(
+    program: Program,
+    lengths: list[int],
+    literal_records: dict[int, tuple[int, int]],
+    literal_signature: NDArray[np.int64],
+    bounds: NDArray[np.int64],
+    events: int,
+) -> NDArray[np.int32]:
+    """Write every rule once, where it first comes, and copy it from there: each event is written once."""
+    result = np.empty(events, np.int32)
+    written_at: dict[int, int] = {}
+    # (rule, its entries that are left, where it began); a stack, so that no depth of nesting is too deep
+    open_rules = [(0, enumerate(pairs(program[0])), 0)]
+    at = 0
+    waiting: list[tuple[int, int]] = []  # (length of one copy, copies) to make once the rule above is written
+    while open_rules:
+        number, entries, began = open_rules[-1]
+        for position, (symbol, repeat) in entries:
+            if symbol >= 0:
+                result[at : at + repeat] = symbol
+                at += repeat
+            elif symbol == LITERAL:
+                first, last = literal_records[position]
+                at = int(bounds[first])
+                stretch = np.repeat(literal_signature[first:last], np.diff(bounds[first : last + 1]))
+                result[at : at + len(stretch)] = stretch
+                at += len(stretch)
+            else:
+                rule = -1 - symbol
+                length = lengths[rule]
+                if rule in written_at:
+                    source = written_at[rule]
+                    result[at : at + length] = result[source : source + length]
+                    at = _copied(result, at, length, repeat)
+                    continue
+                waiting.append((length, repeat))
+                open_rules.append((rule, enumerate(pairs(program[rule])), at))
+                break
+        else:
+            open_rules.pop()
+            written_at[number] = began
+            if number:
+                at = _copied(result, began, *waiting.pop())
+    return result
+
+
+def _copied(result: NDArray[np.int32], start: int, length: int, copies: int) -> int:
+    """Repeat the ``length`` events at ``start`` until there are ``copies``; the position after them."""
+    if copies > 1:
+        result[start + length : start + copies * length].reshape(copies - 1, length)[:] = result[start : start + length]
+    return start + copies * length
 
 
 def _check(program: Program, signatures: int) -> None:
+    if not program:
+        raise InputRefusal("program", "has no rules", _REMEDY)
     for number, rule in enumerate(program):
-        if len(rule) % 2:
-            raise InputRefusal(f"program[{number}]", "has an odd number of integers", _REMEDY)
+        if len(rule) % 2 or (number and not rule):
+            raise InputRefusal(f"program[{number}]", "is not pairs of symbol and repeat", _REMEDY)
         for position, (symbol, repeat) in enumerate(pairs(rule)):
             place = f"program[{number}] entry {position}"
-            if repeat < 1:
+            if not 1 <= repeat <= MAX_REPEAT:
                 raise InputRefusal(place, f"repeats {repeat} times", _REMEDY)
             if symbol >= signatures:
                 raise InputRefusal(place, f"names signature {symbol} of {signatures}", _REMEDY)
@@ -108,32 +181,12 @@ def _check(program: Program, signatures: int) -> None:
                 raise InputRefusal(place, f"names rule {-1 - symbol}, which does not come later", _REMEDY)
 
 
-def rule_lengths(program: Program) -> list[int]:
-    """Events that each rule stands for; 0 for the root, which only ``expand`` can measure."""
+def rule_lengths(program: Program, most: int) -> list[int]:
+    """Events that each rule stands for, anything above ``most`` as ``most + 1``; 0 for the root, which only
+    ``expand`` can measure.
+    """
     lengths = [0] * len(program)
     for number in range(len(program) - 1, 0, -1):
-        lengths[number] = sum(
-            repeat * (1 if symbol >= 0 else lengths[-1 - symbol]) for symbol, repeat in pairs(program[number])
-        )
+        events = sum(repeat * (1 if symbol >= 0 else lengths[-1 - symbol]) for symbol, repeat in pairs(program[number]))
+        lengths[number] = min(events, most + 1)
     return lengths
-
-
-def _body(program: Program, symbol: int, bodies: dict[int, NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Events of one symbol. Rules are expanded from the highest needed number down, without recursion."""
-    if symbol >= 0:
-        return np.array([symbol], np.int32)
-    wanted, reached = [-1 - symbol], {-1 - symbol}
-    for number in wanted:
-        for inner, _ in pairs(program[number]):
-            if inner < LITERAL and -1 - inner not in reached:
-                reached.add(-1 - inner)
-                wanted.append(-1 - inner)
-    for number in sorted(reached, reverse=True):
-        if number not in bodies:
-            bodies[number] = np.concatenate(
-                [
-                    np.tile(np.array([s], np.int32) if s >= 0 else bodies[-1 - s], repeat)
-                    for s, repeat in pairs(program[number])
-                ]
-            )
-    return bodies[-1 - symbol]

@@ -11,6 +11,7 @@ import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup
 from commcanary.artifacts.stored import Lineage, SourceFile
+from commcanary.artifacts.trace_ids import given_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +94,7 @@ class Trace:
             msgspec.structs.replace(header, groups=numbered.groups),
             numbered,
             starts,
-            None if ids is None or all(x is None for x in ids) else ids,
+            given_ids(ids),
             None if metadata is None or all(x is None for x in metadata) else metadata,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_TIME_NS = int(MAX_TIME_US) * NS_PER_US
-MAX_BYTES = 2**63 - 1
+MAX_INTEGER = 2**63 - 1
+MAX_RANK = 2**31 - 1
+MAX_RANKS = 2**20
+"""Ranks of one group."""
+MAX_ARRIVALS = 2**31 - 1
+"""Arrival times of all events together: what one Arrow list column can hold."""
 
 
 def check_trace(events: Events, start_ns: NDArray[np.int64]) -> None:
@@ -53,13 +59,15 @@ def group_fault(group: ProcessGroup) -> tuple[str, str] | None:
     """What is wrong with a process group and how to mend it, or None."""
     ranks = group.ranks
     if isinstance(ranks, int):
-        return None if ranks > 0 else (f"is {ranks}", "give a count of one or more, or the list of ranks")
+        return None if 0 < ranks <= MAX_RANKS else (f"is {ranks}", f"give a count of 1 to {MAX_RANKS}, or a list")
     if not ranks:
         return "is an empty list", "name the ranks; an unknown list of ranks is not the world"
-    if min(ranks) < 0:
-        return f"holds rank {min(ranks)}", "ranks are 0 or more"
+    if len(ranks) > MAX_RANKS:
+        return f"names {len(ranks)} ranks", f"a group has at most {MAX_RANKS}"
+    if min(ranks) < 0 or max(ranks) > MAX_RANK:
+        return f"holds rank {min(ranks) if min(ranks) < 0 else max(ranks)}", f"ranks are 0 to {MAX_RANK}"
     if len(set(ranks)) < len(ranks):
-        twice = next(rank for position, rank in enumerate(ranks) if rank in ranks[:position])
+        twice = Counter(ranks).most_common(1)[0][0]
         return f"names rank {twice} twice", "name each rank once"
     return None
 
@@ -67,13 +75,15 @@ def group_fault(group: ProcessGroup) -> tuple[str, str] | None:
 def signature_fault(signature: Signature, group: ProcessGroup) -> tuple[str, str, str] | None:
     """(field, finding, remedy) of the first fault of an operation on ``group``, or None."""
     s = signature
-    if not 0 < s.bytes <= MAX_BYTES:
+    if not 0 < s.bytes <= MAX_INTEGER:
         return "bytes", f"is {s.bytes}", "bytes are a whole number above 0 and below 2^63"
     if s.op not in STANDARD_OPS and not s.custom_op:
         known = ", ".join(sorted(STANDARD_OPS))
         return "op", f"is {s.op!r}", f"use one of {known}, or say custom_op: true"
-    if s.concurrent_groups < 0:
-        return "concurrent_groups", f"is {s.concurrent_groups}", "give 0 or more"
+    for name in ("concurrent_groups", "in_elements", "out_elements"):
+        value = getattr(s, name)
+        if value is not None and not 0 <= value <= MAX_INTEGER:
+            return name, f"is {value}", "give a whole number from 0 to below 2^63"
     members = (
         set(group.members)
         if s.sender_rank is not None or s.receiver_rank is not None or s.root_rank is not None
@@ -90,11 +100,15 @@ def signature_fault(signature: Signature, group: ProcessGroup) -> tuple[str, str
     for name in ("tag", "channel"):
         if getattr(s, name) == "":
             return name, "is an empty string", "leave it out or name it"
-    for name in ("in_elements", "out_elements"):
-        value = getattr(s, name)
-        if value is not None and value < 0:
-            return name, f"is {value}", "give 0 or more"
     return None
+
+
+def check_arrivals_fit(arrivals: int, place: str) -> None:
+    """Raise ``InputRefusal`` where a trace needs more arrival times than a file can hold."""
+    if arrivals > MAX_ARRIVALS:
+        raise InputRefusal(
+            place, f"brings the trace to {arrivals} ranks x events", f"{MAX_ARRIVALS} fit: cut the trace into windows"
+        )
 
 
 def _check_times(events: Events) -> None:
@@ -106,6 +120,8 @@ def _check_times(events: Events) -> None:
     }
     for name, values in columns.items():
         _check_range(name, values, 0 if name == "gap_us" else UNKNOWN)
+    clock = np.cumsum(events.gap_ns)
+    _refuse_first(clock < 0, "gap_us", events.gap_ns / NS_PER_US, "the gaps add up to more than 2^63 ns: cut the trace")
     pressure = events.compute_pressure
     _refuse_first(~((pressure >= 0) & np.isfinite(pressure)), "compute_pressure", pressure, "give 0 or more")
     observed = events.observed_exposed_ns != UNKNOWN

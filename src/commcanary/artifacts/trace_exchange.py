@@ -16,10 +16,11 @@ from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.stored import JsonDocument, Kind, Lineage, SourceFile, Stored
 from commcanary.artifacts.trace import TRACE_FORMAT, Coverage, Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
+from commcanary.artifacts.trace_ids import written_ids
 from commcanary.artifacts.trace_order import ordered_gaps
 from commcanary.artifacts.trace_rows import Row, RowReader
 from commcanary.artifacts.trace_table import TRACE_SCHEMA, from_stored, to_stored
-from commcanary.artifacts.trace_writing import consumers_of, row_of
+from commcanary.artifacts.trace_writing import row_of
 from commcanary.errors import InputRefusal
 
 
@@ -78,8 +79,8 @@ def exchange_document(trace: Trace) -> JsonDocument:
     document.pop("groups", None)  # rows name their ranks
     document["workload"] = trace.header.workload
     document["system"] = trace.header.system
-    consumers = consumers_of(trace)
-    document["events"] = [row_of(trace, index, consumers) for index in range(len(trace))]
+    ids = written_ids(trace)
+    document["events"] = [row_of(trace, index, ids) for index in range(len(trace))]
     return document
 
 

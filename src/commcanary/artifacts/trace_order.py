@@ -33,7 +33,8 @@ def ordered_gaps(rows: Sequence[Row], reader: RowReader) -> tuple[list[int], lis
     gaps = []
     for index, row in enumerate(rows):
         name, us = ("gap_us", row.gap_us) if row.gap_us is not None else ("compute_before_us", row.compute_before_us)
-        gaps.append(0 if us is None else reader.ns(us, f"events[{index}].{name}"))
+        counted = reader if name == "gap_us" else RowReader(rows)  # compute before is counted as a column of its own
+        gaps.append(0 if us is None else counted.ns(us, f"events[{index}].{name}"))
     return list(range(len(rows))), gaps
 
 

@@ -10,7 +10,8 @@ from msgspec import UNSET, UnsetType
 
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup, Ragged, Signature
-from commcanary.artifacts.trace_checks import MAX_BYTES, group_fault
+from commcanary.artifacts.trace_checks import MAX_INTEGER, check_arrivals_fit, group_fault
+from commcanary.artifacts.trace_ids import used_twice
 from commcanary.errors import InputRefusal
 from commcanary.units import MAX_TIME_US, NS_PER_US
 
@@ -88,15 +89,23 @@ class RowReader:
     ) -> tuple[Events, NDArray[np.int64], tuple[str | None, ...], tuple[str | None, ...]]:
         """Events, starts, ids and metadata of the rows in ``order``; ``gap_ns`` is in that order."""
         groups: dict[ProcessGroup, int] = {}
+        stated: dict[tuple[str, int | tuple[int, ...]], ProcessGroup] = {}
+        arrivals = 0
         signatures: dict[Signature, int] = {}
         numbers: list[int] = []
         offsets: list[list[int] | None] = []
         rank_before: list[list[int] | None] = []
         for index in order:
             row = self.rows[index]
-            group = _group(row, f"events[{index}]")
+            name = (row.group, row.ranks if isinstance(row.ranks, int) else tuple(row.ranks))
+            if name not in stated:
+                stated[name] = _group(*name, f"events[{index}].ranks")
+            group = stated[name]
+            _check_rank_count(row, group, index)
+            arrivals += group.size
+            check_arrivals_fit(arrivals, f"events[{index}].ranks")
             numbers.append(
-                signatures.setdefault(_signature(row, groups.setdefault(group, len(groups)), index), len(signatures))
+                signatures.setdefault(_signature(row, groups.setdefault(group, len(groups))), len(signatures))
             )
             offsets.append(self._offsets(row, group, index))
             rank_before.append(self._per_rank(row.rank_compute_before_us, group, index, "rank_compute_before_us"))
@@ -136,7 +145,7 @@ class RowReader:
     def _sequence(self, row: Row, index: int) -> int:
         if row.message_sequence is None:
             return UNKNOWN
-        if not 0 <= row.message_sequence <= MAX_BYTES:
+        if not 0 <= row.message_sequence <= MAX_INTEGER:
             raise InputRefusal(
                 f"events[{index}].message_sequence",
                 f"is {row.message_sequence}",
@@ -185,27 +194,21 @@ class RowReader:
         return [self.ns(us, place) for us in given]
 
 
-def _group(row: Row, place: str) -> ProcessGroup:
-    if isinstance(row.ranks, list):
-        fault = group_fault(ProcessGroup(row.group, tuple(row.ranks)))
-        group = ProcessGroup.of(row.group, row.ranks) if not fault else ProcessGroup(row.group, 1)
-    else:
-        group = ProcessGroup(row.group, row.ranks)
-        fault = group_fault(group)
+def _group(name: str, ranks: int | tuple[int, ...], place: str) -> ProcessGroup:
+    fault = group_fault(ProcessGroup(name, ranks))
     if fault:
-        raise InputRefusal(f"{place}.ranks", fault[0], fault[1])
+        raise InputRefusal(place, *fault)
+    return ProcessGroup(name, ranks) if isinstance(ranks, int) else ProcessGroup.of(name, ranks)
+
+
+def _check_rank_count(row: Row, group: ProcessGroup, index: int) -> None:
     if row.rank_count is not None and row.rank_count != group.size:
         raise InputRefusal(
-            f"{place}.rank_count", f"is {row.rank_count} but ranks names {group.size}", "make them agree"
+            f"events[{index}].rank_count", f"is {row.rank_count} but ranks names {group.size}", "make them agree"
         )
-    return group
 
 
-def _signature(row: Row, group: int, index: int) -> Signature:
-    if not 0 < row.bytes <= MAX_BYTES:
-        raise InputRefusal(
-            f"events[{index}].bytes", f"is {row.bytes}", "bytes are a whole number above 0 and below 2^63"
-        )
+def _signature(row: Row, group: int) -> Signature:
     return Signature(
         op=row.op,
         bytes=row.bytes,
@@ -235,11 +238,7 @@ def _consumers(rows: Sequence[Row], ids: Sequence[str | None]) -> NDArray[np.int
         if name is None:
             continue
         if name in where and name in wanted:
-            raise InputRefusal(
-                f"events[{position}].id",
-                f"{name!r} is used twice and named by consumed_by",
-                "make ids unique",
-            )
+            raise used_twice(position, name)
         where[name] = position
     for position, row in enumerate(rows):
         if row.consumed_by is not None:

@@ -5,6 +5,7 @@ A million rows are hundreds of megabytes of JSON; a compiler that only quotes th
 
 from __future__ import annotations
 
+from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,8 +13,9 @@ import numpy as np
 
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Ragged
+from commcanary.artifacts.trace_ids import written_ids
 from commcanary.artifacts.trace_rows import DEFAULT_PRESSURE
-from commcanary.artifacts.trace_writing import consumers_of, operation_fields, row_id
+from commcanary.artifacts.trace_writing import operation_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,14 +61,16 @@ def _row_sizes(trace: Trace) -> NDArray[np.int64]:
     size += np.where(events.compute_uncertain, _flag("compute_fields_uncertain"), 0)
     sequence = events.message_sequence
     size += np.where(sequence == UNKNOWN, 0, _field("message_sequence") + _digits(np.maximum(sequence, 0)))
-    return np.asarray(size + _named(trace), dtype=np.int64)
+    whole: NDArray[np.int64] = size + _named(trace)
+    return whole
 
 
 def us_text_sizes(ns: NDArray[np.int64]) -> NDArray[np.int64]:
     """int64[n]: characters of ``repr(ns / 1000)``: whole part, point, one to three decimals."""
     magnitude = np.maximum(ns, 0)
-    decimals = 3 - (magnitude % 10 == 0).astype(np.int64) - (magnitude % 100 == 0)
-    return _digits(magnitude // 1000) + 1 + decimals
+    trailing_zeros = (magnitude % 10 == 0).astype(np.int64) + (magnitude % 100 == 0)
+    sizes: NDArray[np.int64] = _digits(magnitude // 1000) + 4 - trailing_zeros
+    return sizes
 
 
 def _digits(values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -104,14 +108,12 @@ def _per_rank(name: str, trace: Trace, ragged: Ragged, *, skip_zeros: bool) -> N
 
 def _named(trace: Trace) -> NDArray[np.int64]:
     size = np.zeros(len(trace), np.int64)
-    consumers = consumers_of(trace)
-    for index in range(len(trace)) if trace.ids is not None else sorted(consumers):
-        name = row_id(trace, index, consumers)
-        if name is not None:
-            size[index] += _field("id") + len(canonical_json(name))
-    for index in np.flatnonzero(trace.events.consumer != UNKNOWN).tolist():
-        target = row_id(trace, int(trace.events.consumer[index]), consumers)
-        size[index] += _field("consumed_by") + len(canonical_json(target))
+    ids = np.zeros(len(trace), np.int64)
+    for index, name in written_ids(trace).items():
+        ids[index] = len(encode_basestring_ascii(name))
+    size += np.where(ids > 0, _field("id") + ids, 0)
+    consumer = trace.events.consumer
+    size += np.where(consumer == UNKNOWN, 0, _field("consumed_by") + ids[consumer])
     if trace.metadata is not None:
         for index, text in enumerate(trace.metadata):
             size[index] += 0 if text is None else _field("metadata") + len(text)

@@ -8,15 +8,20 @@ import numpy as np
 import pyarrow as pa
 
 from commcanary.artifacts.arrow_columns import from_lists, from_nullable, lists, nullable
-from commcanary.artifacts.events import Events, Signature
+from commcanary.artifacts.canonical import canonical_json
+from commcanary.artifacts.events import Events, ProcessGroup, Signature
 from commcanary.artifacts.factorize import codes_of, combined
+from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.stored import Stored
 from commcanary.artifacts.trace import Trace, TraceHeader
+from commcanary.artifacts.trace_checks import check_trace
+from commcanary.artifacts.trace_ids import check_ids
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_REMEDY = "correct the row or export the trace again"
 _LIST = pa.list_(pa.int64())
 
 TRACE_SCHEMA = pa.schema(
@@ -91,13 +96,29 @@ def from_stored(stored: Stored[TraceHeader]) -> Trace:
     column = {name: table.column(name).combine_chunks() for name in TRACE_SCHEMA.names}
     header = stored.header
     events = _events(column, header, table.num_rows)
-    return Trace.of(
-        header,
-        events,
-        from_nullable(column["start_ns"]),
-        tuple(column["id"].to_pylist()) if column["id"].null_count < table.num_rows else None,
-        tuple(column["metadata"].to_pylist()) if column["metadata"].null_count < table.num_rows else None,
-    )
+    start_ns = from_nullable(column["start_ns"], "start_ns")
+    check_trace(events, start_ns)
+    ids = None if column["id"].null_count == table.num_rows else tuple(column["id"].to_pylist())
+    check_ids(ids, events.consumer)
+    trace = Trace.of(header, events, start_ns, ids, _metadata(column["metadata"]))
+    in_one_form = tuple(ProcessGroup.of(group.name, group.members) for group in trace.header.groups)
+    if in_one_form != header.groups or trace.ids != ids:
+        raise InputRefusal(
+            "groups or column id",
+            "are not in their one form (groups distinct, in order of first use, 0 ... n-1 as a count; no made-up ids)",
+            _REMEDY,
+        )
+    return trace
+
+
+def _metadata(column: pa.Array) -> tuple[str | None, ...] | None:
+    if column.null_count == len(column):
+        return None
+    texts = tuple(column.to_pylist())
+    for row, text in enumerate(texts):
+        if text is not None and canonical_json(decode(text.encode(), dict[str, Any])).decode() != text:
+            raise InputRefusal(f"row {row} column metadata", "is not a canonical JSON object", _REMEDY)
+    return texts
 
 
 def _events(column: dict[str, Any], header: TraceHeader, count: int) -> Events:
@@ -128,15 +149,15 @@ def _events(column: dict[str, Any], header: TraceHeader, count: int) -> Events:
         groups=header.groups,
         signatures=signatures,
         signature=codes.astype(np.int32),
-        gap_ns=from_nullable(column["gap_ns"]),
-        offsets_ns=from_lists(column["offsets_ns"]),
-        compute_before_ns=from_nullable(column["compute_before_ns"]),
-        rank_compute_before_ns=from_lists(column["rank_compute_before_ns"]),
-        compute_overlap_ns=from_nullable(column["compute_overlap_ns"]),
+        gap_ns=from_nullable(column["gap_ns"], "gap_ns"),
+        offsets_ns=from_lists(column["offsets_ns"], "offsets_ns"),
+        compute_before_ns=from_nullable(column["compute_before_ns"], "compute_before_ns"),
+        rank_compute_before_ns=from_lists(column["rank_compute_before_ns"], "rank_compute_before_ns"),
+        compute_overlap_ns=from_nullable(column["compute_overlap_ns"], "compute_overlap_ns"),
         compute_pressure=np.asarray(column["compute_pressure"], dtype=np.float64),
-        observed_exposed_ns=from_nullable(column["observed_exposed_ns"]),
-        message_sequence=from_nullable(column["message_sequence"]),
-        consumer=from_nullable(column["consumed_by"]),
+        observed_exposed_ns=from_nullable(column["observed_exposed_ns"], "observed_exposed_ns"),
+        message_sequence=from_nullable(column["message_sequence"], "message_sequence"),
+        consumer=from_nullable(column["consumed_by"], "consumed_by"),
         compute_uncertain=np.asarray(column["compute_uncertain"].fill_null(False)).astype(np.bool_),
     )
 
@@ -147,5 +168,5 @@ def _refuse_where(wrong: NDArray[np.bool_], name: str, what: str, column: pa.Arr
         raise InputRefusal(
             f"row {row} column {name}",
             f"{column[row].as_py()} {what}",
-            "correct the row or export the trace again",
+            _REMEDY,
         )

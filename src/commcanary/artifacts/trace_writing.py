@@ -11,12 +11,14 @@ from commcanary.artifacts.trace_rows import DEFAULT_PRESSURE
 from commcanary.units import us_from_ns
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from commcanary.artifacts.events import ProcessGroup, Signature
     from commcanary.artifacts.trace import Trace
 
 
-def row_of(trace: Trace, index: int, consumers: frozenset[int]) -> dict[str, Any]:
-    """The exchange row of one event; ``consumers`` as from ``consumers_of``."""
+def row_of(trace: Trace, index: int, ids: Mapping[int, str]) -> dict[str, Any]:
+    """The exchange row of one event; ``ids`` as from ``written_ids``."""
     events = trace.events
     signature = events.signatures[events.signature[index]]
     group = events.group_of(signature)
@@ -47,11 +49,10 @@ def row_of(trace: Trace, index: int, consumers: frozenset[int]) -> dict[str, Any
         row["compute_fields_uncertain"] = True
     if events.message_sequence[index] != UNKNOWN:
         row["message_sequence"] = int(events.message_sequence[index])
-    own_id = row_id(trace, index, consumers)
-    if own_id is not None:
-        row["id"] = own_id
+    if index in ids:
+        row["id"] = ids[index]
     if events.consumer[index] != UNKNOWN:
-        row["consumed_by"] = row_id(trace, int(events.consumer[index]), consumers)
+        row["consumed_by"] = ids[int(events.consumer[index])]
     if trace.metadata is not None and trace.metadata[index] is not None:
         row["metadata"] = msgspec.json.decode(trace.metadata[index] or "{}")
     return row
@@ -66,19 +67,6 @@ def operation_fields(signature: Signature, group: ProcessGroup) -> dict[str, Any
             fields[name] = value
     fields["ranks"] = msgspec.to_builtins(group.ranks)
     return fields
-
-
-def consumers_of(trace: Trace) -> frozenset[int]:
-    """The events that others name as the first to need their result."""
-    return frozenset(trace.events.consumer[trace.events.consumer != UNKNOWN].tolist())
-
-
-def row_id(trace: Trace, index: int, consumers: frozenset[int]) -> str | None:
-    """The event's own id; a made-up one (``#7``) only where a consumer must be named; else None."""
-    own = None if trace.ids is None else trace.ids[index]
-    if own is None and index in consumers:
-        return f"#{index}"
-    return own
 
 
 def _by_rank(group: ProcessGroup, values_ns: list[int]) -> dict[str, float]:

@@ -75,7 +75,7 @@ def _assembled(trace: Trace, records: Records, settings: CompileSettings) -> Can
     record_of_event = np.repeat(np.arange(len(records.count), dtype=np.int64), records.count)
     program = build_program(events.signature, record_of_event)
     unit = common_unit_ns(records)
-    table = record_table(records, _literal(program, records), unit)
+    table = record_table(records, literal_records(program, records.count), unit)
     source = to_stored(trace)
     commitment = commit(source)
     draft = CanaryHeader(
@@ -109,11 +109,11 @@ def _assembled(trace: Trace, records: Records, settings: CompileSettings) -> Can
     return Canary(Stored(with_stated_size(header, table), table))
 
 
-def _literal(program: Program, records: Records) -> NDArray[np.bool_]:
-    """bool[records]: True for the records that a literal stretch of the program takes."""
-    literal = np.zeros(len(records.count), np.bool_)
-    bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(records.count)])
-    lengths = rule_lengths(program)
+def literal_records(program: Program, count: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool[records]: True for the records (``count`` events each) that a literal stretch of the program takes."""
+    literal = np.zeros(len(count), np.bool_)
+    bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(count)])
+    lengths = rule_lengths(program, int(bounds[-1]))
     event = 0
     for symbol, repeat in pairs(program[0]):
         first = int(np.searchsorted(bounds, event))

@@ -1,8 +1,8 @@
 """Finding the event program: runs, tandem repeats inside tandem repeats, and motifs that come back later.
 
 Tokens are (symbol, repeat) pairs. Shortest periods fold first, so that layers become one token before
-steps are looked for; equal bodies share one rule. Nothing is folded that saves fewer tokens than
-``threshold``: chance repeats in an irregular trace cost more as program entries than as literals.
+steps are looked for; equal bodies share one rule. Plain runs are folded only where that saves ``threshold``
+tokens: chance repeats in an irregular trace cost more as program entries than as literals.
 Every pass is linear in the tokens that are left, and the number of passes is bounded.
 """
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from commcanary.artifacts.factorize import first_appearance
 from commcanary.artifacts.program import LITERAL, Program, Rule, pairs, rule_symbol
 from commcanary.compile.grams import doubled, return_distances
 
@@ -51,9 +52,7 @@ class _Folding:
 
     def program(self, record_of_event: NDArray[np.int64]) -> Program:
         """Fold as far as it pays, then write rules (numbered outermost first) and literals."""
-        for _ in range(_MAX_ROUNDS):
-            if not self._fold_shortest_period():
-                break
+        self.tokens = self._folded(self.tokens, self.threshold)
         self._share_returning_motifs()
         return self._written(record_of_event)
 
@@ -64,30 +63,43 @@ class _Folding:
         return known
 
     def _rule(self, body: NDArray[np.int64]) -> int:
-        """Symbol of the rule with this body (in order of making: a rule uses only earlier ones)."""
-        rule = tuple(value for token in body.tolist() for value in self.pair_of[token])
+        """Symbol of the rule with this body (in order of making: a rule uses only earlier ones).
+
+        A body is never literal, so inside it every repeat pays.
+        """
+        rule = tuple(value for token in self._folded(body, 1).tolist() for value in self.pair_of[token])
         number = self.rule_of.setdefault(rule, len(self.rules) + 1)
         if number > len(self.rules):
             self.rules.append(rule)
         return rule_symbol(number)
 
-    def _fold_shortest_period(self) -> bool:
-        """Fold every tandem repeat of the periods found at the first window length that has any."""
-        grams, width = self.tokens, 1
+    def _folded(self, tokens: NDArray[np.int64], threshold: int) -> NDArray[np.int64]:
+        for _ in range(_MAX_ROUNDS):
+            shorter = self._with_shortest_period_folded(tokens, threshold)
+            if shorter is None:
+                break
+            tokens = shorter
+        return tokens
+
+    def _with_shortest_period_folded(self, tokens: NDArray[np.int64], threshold: int) -> NDArray[np.int64] | None:
+        """Every tandem repeat of the shortest period folded; None where there is none that pays.
+
+        A longer period may be several of a shorter one as soon as something was folded: one at a time.
+        """
+        grams, width = first_appearance(tokens), 1
         while _repeats(grams):
             distance = return_distances(grams)
-            periods = np.unique(distance[(distance >= width) & (distance < 2 * width)])
-            folded = [self._fold(int(period)) for period in periods]
-            if any(folded):
-                return True
+            for period in np.unique(distance[(distance >= width) & (distance < 2 * width)]):
+                shorter = self._with_period_folded(tokens, int(period), threshold)
+                if shorter is not None:
+                    return shorter
             grams = doubled(grams, width)
             width *= 2
-        return False
+        return None
 
-    def _fold(self, period: int) -> bool:
-        tokens = self.tokens
+    def _with_period_folded(self, tokens: NDArray[np.int64], period: int, threshold: int) -> NDArray[np.int64] | None:
         if len(tokens) < 2 * period:
-            return False
+            return None
         equal = np.concatenate([[False], tokens[:-period] == tokens[period:], [False]])
         edges = np.flatnonzero(equal[1:] != equal[:-1])
         begins, lengths = edges[::2], edges[1::2] - edges[::2]
@@ -97,9 +109,9 @@ class _Folding:
         for begin, length in zip(begins[long].tolist(), lengths[long].tolist(), strict=True):
             first = max(begin, done)
             copies = (begin + length - first) // period + 1
-            if copies < 2 or period * (copies - 1) < self.threshold:
-                continue
             body = tokens[first : first + period]
+            if copies < 2 or (period * (copies - 1) < threshold and not self._holds_entries(body)):
+                continue
             if period == 1:
                 symbol, repeat = self.pair_of[int(body[0])]
                 token = self._number(symbol, repeat * copies)
@@ -108,14 +120,21 @@ class _Folding:
             parts += [tokens[done:first], np.array([token], np.int64)]
             done = first + period * copies
         if not parts:
-            return False
-        self.tokens = np.concatenate([*parts, tokens[done:]])
-        return True
+            return None
+        return np.concatenate([*parts, tokens[done:]])
+
+    def _holds_entries(self, body: NDArray[np.int64]) -> bool:
+        """Is there a token that no literal stretch could take? Then folding saves entries at any length."""
+        return any(self._is_entry(token) for token in body.tolist())
+
+    def _is_entry(self, token: int) -> bool:
+        symbol, repeat = self.pair_of[token]
+        return symbol < 0 or repeat >= self.threshold
 
     def _share_returning_motifs(self) -> None:
         """Give a rule to windows that come back without being adjacent, the largest saving first."""
         for _ in range(_MAX_ROUNDS):
-            grams, width = self.tokens, 1
+            grams, width = first_appearance(self.tokens), 1
             best, best_width = np.zeros(0, np.int64), 0
             while _repeats(grams):
                 if width >= _SHORTEST_RETURNING_MOTIF:
@@ -164,12 +183,11 @@ class _Folding:
             stretch.clear()
 
         for token in self.tokens.tolist():
-            symbol, repeat = self.pair_of[token]
-            if symbol >= 0 and repeat < self.threshold:
+            if not self._is_entry(token):
                 stretch.append(token)
                 continue
             close()
-            root.extend((symbol, repeat))
+            root.extend(self.pair_of[token])
             event += lengths[token]
         close()
         return self._renumbered(tuple(root))

@@ -37,7 +37,7 @@ class Records:
 
 def consumer_distance(events: Events) -> NDArray[np.int64]:
     """int64[n]: events between an event and its consumer, -1 where it is consumed at once."""
-    distance = events.consumer - np.arange(len(events), dtype=np.int64)
+    distance: NDArray[np.int64] = events.consumer - np.arange(len(events), dtype=np.int64)
     distance[events.consumer == UNKNOWN] = UNKNOWN
     return distance
 
@@ -80,7 +80,8 @@ def record_table(records: Records, literal: NDArray[np.bool_], unit_ns: int) -> 
 
 
 def _known(times: NDArray[np.int64]) -> NDArray[np.int64]:
-    return times[times != UNKNOWN]
+    known: NDArray[np.int64] = times[times != UNKNOWN]
+    return known
 
 
 def _scaled(ragged: Ragged, unit_ns: int) -> Ragged:
