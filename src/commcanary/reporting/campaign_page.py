@@ -1,0 +1,70 @@
+"""The campaign's page: one HTML file that says what was run, what regressed and what can be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from markupsafe import Markup
+
+from commcanary.artifacts.files import read_artifact, read_bytes
+from commcanary.campaign.config import CampaignConfig
+from commcanary.campaign.plan import Plan
+from commcanary.reporting.benchmarks import read_jobs, seconds_by_rule
+from commcanary.reporting.figures import FIGURES
+from commcanary.reporting.pages import write_page
+from commcanary.reporting.ran import configuration_table, workload_rows
+from commcanary.reporting.regressed import regressed_workloads
+from commcanary.reporting.svgfile import inline_svg
+from commcanary.reporting.tables import read_cells, read_exports, read_representations
+from commcanary.reporting.trusted import headline, trusted_workloads
+from commcanary.stages.manifest import MANIFEST
+
+if TYPE_CHECKING:
+    from commcanary.stages.manifest import Manifest
+
+SLOWEST = 8
+"""How many of the slowest jobs the page names."""
+
+
+def write_campaign_page(campaign_folder: Path, output: Path) -> None:
+    """Write the page of the campaign in ``campaign_folder`` to ``output``, which its links start from.
+
+    Reads ``manifest.json``, ``tables/*.parquet``, ``figures/*.svg`` and, where there, ``benchmarks/*/*.tsv``.
+    Raises ``InputRefusal`` or ``StorageRefusal`` for one that is missing or not what it should be.
+    """
+    folder = Path(campaign_folder)
+    manifest = read_artifact(folder / "manifest.json", MANIFEST).header
+    plan = Plan(msgspec.convert(manifest.config, CampaignConfig), folder)
+    cells = read_cells(folder / "tables" / "cells.parquet")
+    representations = read_representations(folder / "tables" / "representations.parquet")
+    jobs = read_jobs(folder / "benchmarks", without=("page",))
+    write_page(
+        output,
+        "campaign.html.jinja",
+        title=plan.config.title or plan.name,
+        manifest=manifest,
+        config=plan.config,
+        digests=_digests(manifest),
+        headline=headline(cells, representations),
+        workloads=workload_rows(plan, representations),
+        configurations=configuration_table(plan),
+        regressed=regressed_workloads(plan.workloads, cells),
+        trusted=trusted_workloads(representations),
+        representations=representations,
+        exports=read_exports(folder / "tables" / "exports.parquet"),
+        jobs=jobs[:SLOWEST],
+        rules=seconds_by_rule(jobs),
+        job_count=len(jobs),
+        total_seconds=sum(job.seconds for job in jobs),
+        figures={name: _figure(folder / "figures" / f"{name}.svg") for name in FIGURES},
+    )
+
+
+def _figure(path: Path) -> Markup:
+    return Markup(inline_svg(read_bytes(path), str(path)))
+
+
+def _digests(manifest: Manifest) -> tuple[tuple[str, str | None], ...]:
+    return (("code", manifest.source_digest), ("dependency lock", manifest.lock_sha256))
