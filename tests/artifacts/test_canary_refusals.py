@@ -74,9 +74,9 @@ DOCUMENTS: dict[str, tuple[Edit, str, str]] = {
         "is -",
     ),
     "pressure of text": (
-        lambda d: d["timing"].update({"compute_pressure.values": ["x"]}),
-        "timing.compute_pressure.values",
-        "is not a list of numbers",
+        lambda d: d["timing"].update({"compute_pressure": ["x"]}),
+        "timing.compute_pressure",
+        "holds something else than numbers",
     ),
 }
 

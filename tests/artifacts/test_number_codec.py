@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from commcanary.artifacts.number_codec import (
     NULL,
-    EncodedColumns,
     encode_floats,
     encode_integers,
     plain_lists,
     text_size,
 )
+from commcanary.artifacts.number_reading import EncodedColumns
 from commcanary.errors import EXIT_REFUSED, InputRefusal
 
 small = st.integers(-3, 3)
@@ -131,7 +131,37 @@ def test_hostile_columns_are_refused_by_name(columns: dict[str, list[Any]]) -> N
     assert caught.value.exit_code == EXIT_REFUSED
 
 
-@pytest.mark.parametrize("value", [True, "0.5", None, [0.5], 2**63], ids=repr)
-def test_floats_are_numbers(value: object) -> None:
-    with pytest.raises(InputRefusal, match=r"timing\.p\.values: is not a list of numbers"):
-        EncodedColumns("timing", {"p.values": [value], "p.index": [0]}).floats("p", 1)
+FRACTIONS: dict[str, dict[str, list[Any]]] = {
+    "nothing": {},
+    "bool": {"p": [True]},
+    "text": {"p": ["0.5"]},
+    "null": {"p": [None]},
+    "list": {"p": [[0.5]]},
+    "beyond int64": {"p": [2**63]},
+    "one value too many": {"p": [0.5] * 4},
+    "run bomb": {"p.runs": [0.5, 2**62]},
+    "length of 1.0": {"p.runs": [0.5, 1.0]},
+    "half a run": {"p.runs": [0.5]},
+    "value of a run is null": {"p.runs": [None, 1]},
+    "index outside": {"p.values": [0.5], "p.index": [1]},
+    "index missing": {"p.values": [0.5]},
+}
+
+
+@pytest.mark.parametrize("columns", FRACTIONS.values(), ids=FRACTIONS.keys())
+def test_hostile_fractions_are_refused_by_name(columns: dict[str, list[Any]]) -> None:
+    with pytest.raises(InputRefusal) as caught:
+        EncodedColumns("timing", columns).floats("p", 3)
+    assert caught.value.place.startswith("timing.p")
+
+
+@pytest.mark.parametrize(
+    ("values", "form"),
+    [
+        ([0.75] * 10, {"x.runs": [0.75, 10]}),
+        ([0.5, 0.25], {"x": [0.5, 0.25]}),
+        ([0.5, 0.123456] * 20, {"x.values": [0.123456, 0.5], "x.index.period": [40, 1, 0]}),
+    ],
+)
+def test_the_shortest_form_of_fractions(values: list[float], form: dict[str, list[Any]]) -> None:
+    assert plain_lists(encode_floats("x", np.asarray(values))) == form

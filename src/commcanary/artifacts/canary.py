@@ -58,8 +58,13 @@ CANARY_SCHEMA = pa.schema(
 )
 
 
-class Fidelity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Largest difference between source and canary per field, in us (pressure: its own unit)."""
+class Fidelity(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Largest difference between source and canary per field, in us (pressure: its own unit).
+
+    ``lossless_timing`` alone says that every one is 0; ``bounded_approximate`` states all eight.
+    """
+
+    # Defaults are left out by identity: a 0.0 that was computed or read from a file is written.
 
     mode: str
     max_gap_error_us: float = 0.0
@@ -125,8 +130,8 @@ class CanaryHeader(
     groups: tuple[ProcessGroup, ...]
     signatures: tuple[Signature, ...]
     program: Program
-    unit_ns: int
     compiler: Compiler
+    unit_ns: int = 1
     lineage: Lineage | None = None
 
 

@@ -20,13 +20,13 @@ from commcanary.artifacts.events import UNKNOWN, Ragged
 from commcanary.artifacts.jsontext import convert, decode
 from commcanary.artifacts.number_codec import (
     NULL,
-    EncodedColumns,
     Form,
     encode_floats,
     encode_integers,
     plain_lists,
     text_size,
 )
+from commcanary.artifacts.number_reading import EncodedColumns
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
 from commcanary.errors import InputRefusal
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.jsontext import decode
+from commcanary.artifacts.parquet_encodings import encodings
 from commcanary.artifacts.stored import Kind, Stored
 from commcanary.errors import InputRefusal, IntegrityRefusal
 
@@ -20,25 +21,25 @@ H = TypeVar("H", bound=msgspec.Struct)
 
 _HEADER = b"commcanary.header"
 _CONTENT_ID = b"commcanary.content_id"
+_ZSTD_LEVEL = 6
 _REMEDY = "write it again with commcanary convert or the stage that made it"
 
 
 def write_parquet(stream: BinaryIO, stored: Stored[H]) -> None:
-    """Write header and table: integers delta-packed, strings and floats as dictionaries, under zstd."""
+    """Write header and table, compressed with zstd; encodings as ``parquet_encodings`` chooses them."""
     table = pa.table({}) if stored.table is None else stored.table
     metadata = {
         _HEADER: canonical_json(stored.header),
         _CONTENT_ID: stored.content_id.encode(),
     }
-    delta = [_leaf(field) for field in table.schema if _is_integer(field.type)]
-    others = [_leaf(field) for field in table.schema if not _is_integer(field.type)]
+    chosen = encodings(table)
     with pq.ParquetWriter(
         stream,
         table.schema,
         compression="zstd",
-        compression_level=9,
-        use_dictionary=others,
-        column_encoding=dict.fromkeys(delta, "DELTA_BINARY_PACKED"),
+        compression_level=_ZSTD_LEVEL,
+        use_dictionary=chosen.dictionary,
+        column_encoding=chosen.other,
         write_statistics=False,
         store_schema=False,
     ) as writer:
@@ -133,11 +134,3 @@ def _checked(table: pa.Table, kind: Kind[H]) -> pa.Table | None:
     if extra:
         raise InputRefusal(f"column {extra[0]}", f"is not one that a {kind.name} has", "remove the column")
     return table.select(kind.schema.names)
-
-
-def _is_integer(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind.value_type if pa.types.is_list(kind) else kind))
-
-
-def _leaf(field: pa.Field) -> str:
-    return f"{field.name}.list.element" if pa.types.is_list(field.type) else str(field.name)

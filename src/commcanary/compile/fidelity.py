@@ -45,7 +45,7 @@ def fidelity(source: Events, canary: Events) -> Fidelity:
         ),
         "max_prefix_gap_error_us": _largest(np.cumsum(gap)),
     }
-    return Fidelity(mode=BOUNDED if any(errors.values()) else LOSSLESS, **errors)
+    return Fidelity(mode=BOUNDED, **errors) if any(errors.values()) else Fidelity(mode=LOSSLESS)
 
 
 def check_budget(achieved: Fidelity, budget: Mapping[str, float], instead: str) -> None:
