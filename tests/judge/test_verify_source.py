@@ -173,6 +173,15 @@ def test_a_declared_part_is_verified_as_a_part(small_trace: Trace) -> None:
     assert source_exit_code(verify_source(small_trace, canary)) == 0
 
 
+@pytest.mark.parametrize("start", [3, 40, 66])
+def test_a_lossy_window_is_found_by_its_commitment(start: int) -> None:
+    trace = synthetic("inference", 4, 200)
+    window = trace.derived(np.arange(start, start + 50), "window")
+    canary = compile_trace(window, CompileSettings(quantum_ns=20_000))
+    found = verify_source(trace, canary)
+    assert found.status == "partial_source_verified", [c for c in found.checks if c.status == "fail"]
+
+
 def test_a_part_with_an_invented_event_fails(small_trace: Trace) -> None:
     window = compile_trace(small_trace.derived(np.arange(4, 17), "window"), CompileSettings())
     canary = with_column(window, "gap", lambda v: [x + (i == 3) for i, x in enumerate(v)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commcanary.compile.compiler import CompileSettings, compile_trace
 from commcanary.errors import BudgetRefusal, UsageError
 from commcanary.judge.checks import FAIL, Check, equal
 
@@ -22,6 +21,8 @@ def settings_check(source: Trace, canary: Canary) -> list[Check]:
     checks = []
     if compiler.timing_sample_limit is not None or compiler.quantum_ns is not None:
         place = "compiler.timing_sample_limit" if compiler.timing_sample_limit is not None else "compiler.quantum_ns"
+        from commcanary.compile.compiler import CompileSettings, compile_trace  # heavy, and seldom asked for
+
         try:
             again = compile_trace(source, CompileSettings(compiler.timing_sample_limit, compiler.quantum_ns))
             checks.append(equal("compiler_settings", again.stored.table_digest, canary.stored.table_digest, place))

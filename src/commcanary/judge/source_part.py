@@ -1,4 +1,7 @@
-"""Which rows of a source a declared part is made of."""
+"""Which rows of a source a declared part is made of.
+
+Where the part states that times moved, several choices of rows may fit; the commitment says which is meant.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,48 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from commcanary.units import NS_PER_US
+from commcanary.units import ns_from_us
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from commcanary.artifacts.canary import Fidelity
     from commcanary.artifacts.events import Events
 
 Row = tuple[Any, ...]
+
+
+_PROBED = 64
+_MOST_WINDOWS = 32
+
+
+def windows_of_part(source: Events, part: Events, stated: Fidelity) -> Iterator[NDArray[np.int64]]:
+    """int64[len(part)] of consecutive rows that ``part`` may be: operations agree everywhere, times and links
+    within the part's own stated bounds. At most ``_MOST_WINDOWS`` of them, earliest first.
+    """
+    kinds, wanted = _identities(source), _identities(part)
+    number: dict[Row, int] = {}
+    codes = np.array([number.setdefault(kind, len(number)) for kind in kinds], np.int64)
+    needed = np.array([number.get(kind, -1) for kind in wanted], np.int64)
+    starts = np.arange(len(source) - len(part) + 1, dtype=np.int64)
+    allowed_ns = ns_from_us(stated.max_gap_error_us)
+    for step in range(min(_PROBED, len(part))):
+        near = np.abs(source.gap_ns[starts + step] - part.gap_ns[step]) <= allowed_ns
+        starts = starts[near & (codes[starts + step] == needed[step])]
+    bounds_ns = _bounds(stated)
+    have, need = _times(source), _times(part)
+    found = 0
+    for start in starts.tolist():
+        rows = range(start, start + len(part))
+        if np.array_equal(codes[start : start + len(part)], needed) and all(
+            _within(have[row], need[event], bounds_ns) for event, row in enumerate(rows)
+        ):
+            yield np.arange(start, start + len(part), dtype=np.int64)
+            found += 1
+            if found == _MOST_WINDOWS:
+                return
 
 
 def rows_of_part(source: Events, part: Events, stated: Fidelity) -> NDArray[np.int64] | int:
@@ -75,17 +111,16 @@ def _times(events: Events) -> list[Row]:
 
 
 def _bounds(stated: Fidelity) -> tuple[float, ...]:
-    """The stated bound of every entry of ``_times``, in its unit."""
-    us = (
-        stated.max_gap_error_us,
-        stated.max_arrival_offset_error_us,
-        stated.max_compute_before_error_us,
-        stated.max_compute_before_error_us,
-        stated.max_overlap_error_us,
-        stated.max_pressure_error / NS_PER_US,
-        stated.max_observed_exposed_error_us,
+    """The stated bound of every entry of ``_times``: whole ns, as the bounds were made; pressure as it is."""
+    return (
+        ns_from_us(stated.max_gap_error_us),
+        ns_from_us(stated.max_arrival_offset_error_us),
+        ns_from_us(stated.max_compute_before_error_us),
+        ns_from_us(stated.max_compute_before_error_us),
+        ns_from_us(stated.max_overlap_error_us),
+        stated.max_pressure_error,
+        ns_from_us(stated.max_observed_exposed_error_us),
     )
-    return tuple(bound * NS_PER_US for bound in us)
 
 
 def _within(source: Row, part: Row, bounds: tuple[float, ...]) -> bool:

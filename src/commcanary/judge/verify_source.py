@@ -22,7 +22,7 @@ from commcanary.judge.checks import FAIL, NOT_CHECKABLE, PASS, Check, equal, fir
 from commcanary.judge.event_errors import describe, field_errors, first_other_link, first_other_operation
 from commcanary.judge.program_size import leaves
 from commcanary.judge.settings_check import settings_check
-from commcanary.judge.source_part import rows_of_part
+from commcanary.judge.source_part import rows_of_part, windows_of_part
 from commcanary.judge.source_verification import (
     FAILED,
     PARTIAL_SOURCE_VERIFIED,
@@ -32,6 +32,8 @@ from commcanary.judge.source_verification import (
 from commcanary.units import r3, us_from_ns
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from commcanary.artifacts.canary import Canary
     from commcanary.artifacts.events import Events
     from commcanary.artifacts.trace import Trace
@@ -62,12 +64,25 @@ def verify_source(trace: Trace, canary: Canary) -> SourceVerification:
             checks.append(Check("part", FAIL, "a row of the source", describe(events, rows), f"events[{rows}]"))
         else:
             checks.append(Check("part", PASS))
-            source = trace.derived(rows, lineage.method)
+            source = _meant_part(trace, events, canary, rows, lineage.method)
     checks += _identity_checks(trace, source, canary, whole=verified == SOURCE_VERIFIED)
     checks += _event_checks(source.events, events, canary)
     checks += _size_checks(source, canary, whole=verified == SOURCE_VERIFIED)
     checks += settings_check(source, canary) if first_failure(checks) is None else []
     return _document(verified if first_failure(checks) is None else FAILED, trace, canary, checks)
+
+
+def _meant_part(trace: Trace, events: Events, canary: Canary, rows: NDArray[np.int64], method: str) -> Trace:
+    """The part of ``trace`` that the canary commits to: its earliest fitting rows, or a window that fits."""
+    first = trace.derived(rows, method)
+    compiler = canary.header.compiler
+    if commit(to_stored(first)).root == compiler.source_commitment:
+        return first
+    for window in windows_of_part(trace.events, events, compiler.fidelity):
+        part = trace.derived(window, method)
+        if commit(to_stored(part)).root == compiler.source_commitment:
+            return part
+    return first
 
 
 def source_exit_code(verification: SourceVerification) -> int:
