@@ -67,7 +67,7 @@ def test_the_walk_finds_the_events_that_the_canary_replays(
     trace = small_trace_of(events)
     order = np.sort(np.random.default_rng(seed).integers(0, events, events))
     canary = compile_trace(trace.derived(order, "filter"), compiled)
-    ours, theirs = walk(canary), canary.events
+    ours, theirs = walk(canary, 1000), canary.events
     for name in ("signature", "gap_ns", "compute_before_ns", "compute_overlap_ns", "message_sequence", "consumer"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
     assert np.array_equal(ours.offsets_ns.values, theirs.offsets_ns.values)
@@ -77,7 +77,7 @@ def test_nested_motifs_are_walked() -> None:
     trace = synthetic("inference", 1, 400)
     canary = compile_trace(trace, CompileSettings())
     assert len(canary.header.program) > 1
-    assert np.array_equal(walk(canary).signature, canary.events.signature)
+    assert np.array_equal(walk(canary, 1000).signature, canary.events.signature)
 
 
 @pytest.mark.parametrize(
@@ -203,5 +203,17 @@ def test_a_program_that_does_not_fit_is_refused_not_followed(small_trace: Trace,
     canary = compile_trace(small_trace, CompileSettings())
     broken = Canary(Stored(msgspec.structs.replace(canary.header, program=program), canary.stored.table))
     with pytest.raises(InputRefusal):
-        walk(broken)
+        walk(broken, 1000)
     assert failed(small_trace, broken)["program"].status == "fail"
+
+
+@pytest.mark.parametrize("count", [2**40, 2**62])
+def test_a_record_of_endless_events_costs_no_memory(small_trace: Trace, count: int) -> None:
+    canary = with_column(compile_trace(small_trace, CompileSettings()), "count", lambda v: [count, *v[1:]])
+    assert failed(small_trace, canary)["program"].place == "timing.count"
+
+
+def test_an_endless_bound_is_only_a_bound(small_trace: Trace) -> None:
+    window = compile_trace(small_trace.derived(np.arange(4, 17), "window"), CompileSettings())
+    fidelity = msgspec.structs.replace(window.header.compiler.fidelity, max_gap_error_us=1e308)
+    assert "max_gap_error_us" in failed(small_trace, relabelled(window, fidelity=fidelity))

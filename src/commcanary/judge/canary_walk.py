@@ -13,6 +13,7 @@ import numpy as np
 
 from commcanary.artifacts.arrow_columns import from_lists, from_nullable
 from commcanary.artifacts.events import UNKNOWN, Events, Ragged
+from commcanary.artifacts.trace_checks import MAX_TIME_NS
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
@@ -27,15 +28,19 @@ if TYPE_CHECKING:
 _REMEDY = "compile the canary again"
 
 
-def walk(canary: Canary) -> Events:
-    """The canary's events. Raises InputRefusal where program and records do not fit each other."""
+def walk(canary: Canary, most: int) -> Events:
+    """The canary's events. Raises InputRefusal where program and records do not fit each other, or stand for
+    more than ``most`` events, before anything of that size is made.
+    """
     header, table = canary.header, canary.stored.table
     if table is None or table.num_rows == 0:
         raise InputRefusal("timing", "holds no records", _REMEDY)
     column = {name: table.column(name).combine_chunks() for name in table.column_names}
     count = np.array(column["count"].fill_null(0), dtype=np.int64)
-    if (count < 1).any() or header.unit_ns < 1:
-        raise InputRefusal("timing.count", "holds a record of no event", _REMEDY)
+    if (count < 1).any() or not 1 <= header.unit_ns <= MAX_TIME_NS:
+        raise InputRefusal("timing.count", "holds a record of no event, or a unit that is no time", _REMEDY)
+    if (count > most).any() or int(count.sum()) > most:
+        raise InputRefusal("timing.count", f"stands for more than {most} events", "give the source of this canary")
     events, unit = int(count.sum()), header.unit_ns
     record = np.repeat(np.arange(len(count), dtype=np.int64), count)
     return Events(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from commcanary.units import ns_from_us
+from commcanary.units import MAX_TIME_US, ns_from_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ def windows_of_part(source: Events, part: Events, stated: Fidelity) -> Iterator[
     codes = np.array([number.setdefault(kind, len(number)) for kind in kinds], np.int64)
     needed = np.array([number.get(kind, -1) for kind in wanted], np.int64)
     starts = np.arange(len(source) - len(part) + 1, dtype=np.int64)
-    allowed_ns = ns_from_us(stated.max_gap_error_us)
+    allowed_ns = _ns(stated.max_gap_error_us)
     for step in range(min(_PROBED, len(part))):
         near = np.abs(source.gap_ns[starts + step] - part.gap_ns[step]) <= allowed_ns
         starts = starts[near & (codes[starts + step] == needed[step])]
@@ -113,14 +113,18 @@ def _times(events: Events) -> list[Row]:
 def _bounds(stated: Fidelity) -> tuple[float, ...]:
     """The stated bound of every entry of ``_times``: whole ns, as the bounds were made; pressure as it is."""
     return (
-        ns_from_us(stated.max_gap_error_us),
-        ns_from_us(stated.max_arrival_offset_error_us),
-        ns_from_us(stated.max_compute_before_error_us),
-        ns_from_us(stated.max_compute_before_error_us),
-        ns_from_us(stated.max_overlap_error_us),
+        _ns(stated.max_gap_error_us),
+        _ns(stated.max_arrival_offset_error_us),
+        _ns(stated.max_compute_before_error_us),
+        _ns(stated.max_compute_before_error_us),
+        _ns(stated.max_overlap_error_us),
         stated.max_pressure_error,
-        ns_from_us(stated.max_observed_exposed_error_us),
+        _ns(stated.max_observed_exposed_error_us),
     )
+
+
+def _ns(bound_us: float) -> int:
+    return ns_from_us(min(bound_us, MAX_TIME_US))  # no time is longer, whatever a file states
 
 
 def _within(source: Row, part: Row, bounds: tuple[float, ...]) -> bool:

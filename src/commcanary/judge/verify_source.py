@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from commcanary.artifacts.trace import Trace
 
 LOSSLESS, BOUNDED = "lossless_timing", "bounded_approximate"
+_FEW_EVENTS = 1_000_000
+"""A canary of this many events is walked whatever the source's length: to say where the two part."""
+
 FULL, PARTIAL = "full_source", "partial_source"
 
 
@@ -51,7 +54,7 @@ def verify_source(trace: Trace, canary: Canary) -> SourceVerification:
     lineage = canary.header.lineage
     declared_part = lineage is not None and lineage.derived_from == trace.content_id and lineage != trace.header.lineage
     try:
-        events = walk(canary)
+        events = walk(canary, max(2 * len(trace), _FEW_EVENTS))
     except InputRefusal as refusal:
         broken = Check("program", FAIL, None, refusal.found, refusal.place)
         return _document(FAILED, trace, canary, [broken])
