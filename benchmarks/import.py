@@ -81,9 +81,11 @@ def main() -> None:
             [sys.executable, "-c", CHILD, str(path), str(output)], check=True, capture_output=True, text=True
         )
         seconds = time.perf_counter() - started
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        peak, cpu = used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
         print(done.stdout.strip())
         print(f"{size:.0f} MB in {seconds:.2f} s ({size / seconds:.0f} MB/s), peak {peak:.0f} MB")
+        print(f"{cpu:.2f} s of processor time on all cores")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.kineto.settings import KinetoSettings
-from commcanary.timeline.communication_kernels import CommunicationKernels, KernelRule
+from commcanary.timeline.communication_kernels import KernelRule
 
 from .profiles import info, kernel, profile, record, span, written
 
@@ -112,28 +112,6 @@ def test_own_rules_extend_the_table(tmp_path: Path) -> None:
     trace = imported(tmp_path, events, settings)
     assert trace.events.compute_overlap_ns.tolist() == [0]
     assert [c.rule for c in trace.header.coverage if c.unknown] == ["communication kernel: spyre"]
-
-
-FAMILIES = [
-    ("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", "nccl"),
-    ("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)", "nccl"),
-    ("ncclDevKernel_Generic(ncclDevComm*, unsigned long, ncclWork*)", "nccl"),
-    ("multimem_all_reduce_kernel<c10::BFloat16, 16>(...)", "symmetric_memory"),
-    ("void vllm::cross_device_reduce_2stage<half, 8>(...)", "custom_all_reduce"),
-    ("void aiter::cross_device_reduce_1stage_naive(...)", "custom_all_reduce"),
-    ("nvshmemi_transfer_rma", "nvshmem"),
-    ("void userbuffers_fp16_sum_inplace_gpu_rw", "userbuffers"),
-    ("hcclAllReduce", "hccl"),
-    ("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", None),
-    ("void at::native::reduce_kernel<512, 1>(...)", None),
-    ("void at::native::vectorized_gather_kernel<16, long>(...)", None),
-    ("void at::native::(anonymous namespace)::cunn_SoftMaxForward", None),
-]
-
-
-@pytest.mark.parametrize(("name", "family"), FAMILIES)
-def test_table_of_communication_kernels(name: str, family: str | None) -> None:
-    assert CommunicationKernels().family(name) == family
 
 
 def test_kernels_alone_are_calls_where_they_carry_the_fields(tmp_path: Path) -> None:

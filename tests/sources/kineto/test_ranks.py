@@ -164,7 +164,7 @@ def test_uneven_shares_of_one_all_gather(tmp_path: Path) -> None:
     (row,) = imported(tmp_path, ranks).trace.events.signatures
     assert (row.bytes, row.in_elements, row.out_elements) == (120, None, None)
     ranks[1][0]["args"]["Out msg nelems"] = 31
-    with pytest.raises(InputRefusal, match="calls all_gather of 120 bytes .* calls all_gather of 124 bytes"):
+    with pytest.raises(InputRefusal, match=r"calls all_gather of 120 bytes .* calls all_gather of 124 bytes"):
         imported(tmp_path, ranks)
 
 

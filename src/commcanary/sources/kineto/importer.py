@@ -21,7 +21,7 @@ from commcanary.sources.kineto.matching import check_same_job, matched
 from commcanary.sources.kineto.merging import Merged, merged_events
 from commcanary.sources.kineto.phases import UNKNOWN_PHASE
 from commcanary.sources.kineto.rank_calls import RankCalls, rank_calls
-from commcanary.sources.kineto.rank_profile import read_profile
+from commcanary.sources.kineto.reading import read_profile
 from commcanary.sources.kineto.settings import Imported, KinetoSettings
 from commcanary.sources.kineto.unnamed import DERIVED_RULE, OPERATOR_RULE
 from commcanary.timeline.communication_kernels import CommunicationKernels

@@ -6,20 +6,16 @@ What repeats (a record's fields, an operator's shapes, a kernel's name) is kept 
 from __future__ import annotations
 
 from array import array
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from commcanary.sources.kineto.document import Args
 from commcanary.sources.kineto.operations import annotated_operation, operator_operation
-from commcanary.sources.kineto.repair import repaired
 from commcanary.sources.kineto.spans import Numbered, Spans
-from commcanary.sources.kineto.text import ProfileText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import BinaryIO
 
     from commcanary.sources.kineto.document import Event, Head
 
@@ -234,25 +230,6 @@ class RankProfile:
 
 
 _NO_ARGS = Args()
-
-
-def read_profile(name: str, stream: BinaryIO, repair: bool = False) -> RankProfile:
-    """Columns of the profile in ``stream``; raises ``InputRefusal`` where it cannot be one.
-
-    ``repair`` escapes stray quotes first, with the whole text in memory; ``repaired_quotes`` counts them.
-    """
-    profile = RankProfile(name)
-    if repair:
-        fixed, profile.repaired_quotes = repaired(stream.read())
-        stream = BytesIO(fixed)
-    text = ProfileText(stream)
-    before = 0
-    for events in text.slices():
-        profile.add(events, before)
-        before += len(events)
-    profile.adopt_kernels()
-    profile.head = text.head
-    return profile
 
 
 def _part_of(category: str, name: str) -> str | None:
