@@ -65,3 +65,14 @@ def compiled_from(wildcards):
     if method_of(wildcards) == "canary":
         return f"{RESULTS}/{wildcards.workload}/trace.parquet"
     return f"{RESULTS}/{wildcards.workload}/{wildcards.representation}/control.parquet"
+
+
+def decision_settings(wildcards):
+    """What the decisions of a representation are made and judged by."""
+    return {
+        "baseline": PLAN.baseline(wildcards.workload),
+        "thresholds": plain(PLAN.config.thresholds),
+        "confidence": PLAN.config.confidence,
+        "tie_us": PLAN.config.tolerances.ranking_tie_us,
+        "policy": plain(PLAN.config.policy),
+    }

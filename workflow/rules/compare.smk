@@ -12,6 +12,7 @@ rule compare:
     params:
         baseline=lambda wildcards: PLAN.baseline(wildcards.workload),
         thresholds=plain(PLAN.config.thresholds),
+        confidence=PLAN.config.confidence,
         code=code_digest("commcanary.stages.compare"),
     script:
         "../scripts/compare.py"

@@ -5,6 +5,7 @@ rule summary:
         canaries=everywhere("canary.parquet"),
         comparisons=everywhere("comparisons/index.json"),
         behaviors=everywhere("behavior.json"),
+        policies=everywhere("policy.json"),
         exports=everywhere("param.account.json", only=lambda representation: representation.method == "canary"),
     output:
         cells=f"{RESULTS}/tables/cells.parquet",

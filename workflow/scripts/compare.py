@@ -1,9 +1,13 @@
 from pathlib import Path
 
 from commcanary.stages.compare import compare_batch_stage
-
 from commcanary.stages.job import job_log
 
 with job_log(snakemake.log[0]):
-    indexes = [Path(name) for name in snakemake.input.indexes]
-    compare_batch_stage(indexes, Path(snakemake.output.index), snakemake.params.baseline, snakemake.params.thresholds)
+    compare_batch_stage(
+        [Path(name) for name in snakemake.input.indexes],
+        Path(snakemake.output.index),
+        snakemake.params.baseline,
+        snakemake.params.thresholds,
+        confidence=snakemake.params.confidence,
+    )

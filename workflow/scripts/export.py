@@ -1,7 +1,6 @@
 from pathlib import Path
 
 from commcanary.stages.export_param import export_param_stage
-
 from commcanary.stages.job import job_log
 
 with job_log(snakemake.log[0]):

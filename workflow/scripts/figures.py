@@ -1,7 +1,6 @@
 from pathlib import Path
 
 from commcanary.reporting.figures import draw_figures
-
 from commcanary.stages.job import job_log
 
 with job_log(snakemake.log[0]):

@@ -1,8 +1,7 @@
 from pathlib import Path
 
-from commcanary.stages.verify_behavior import verify_batch_stage
-
 from commcanary.stages.job import job_log
+from commcanary.stages.verify_behavior import verify_batch_stage
 
 with job_log(snakemake.log[0]):
     verify_batch_stage(

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
 from commcanary.replay.configuration import Configuration
@@ -116,5 +117,7 @@ class CampaignConfig(_Strict, frozen=True, kw_only=True):
     representations: Annotated[tuple[Representation, ...], msgspec.Meta(min_length=1)]
     replay: ReplayProtocol = ReplayProtocol()
     thresholds: Thresholds = Thresholds()
+    confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
+    policy: Policy = Policy()
     tolerances: Tolerances = Tolerances()
     batch_size: Count = 64

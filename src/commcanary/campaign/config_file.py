@@ -13,6 +13,7 @@ from commcanary.artifacts.files import read_bytes
 from commcanary.artifacts.jsontext import convert
 from commcanary.campaign.config import CampaignConfig, KinetoSource, SynthSource, TraceSource, Workload
 from commcanary.errors import InputRefusal, Refusal
+from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
 from commcanary.replay.configuration import Configuration, Protocol
@@ -85,7 +86,7 @@ def _check_ranges(document: Any) -> None:
     """Convert the parts that check their own ranges one by one, so that a refusal has the path to them."""
     if not isinstance(document, dict):
         return
-    for key, kind in (("thresholds", Thresholds), ("tolerances", Tolerances)):
+    for key, kind in (("thresholds", Thresholds), ("tolerances", Tolerances), ("policy", Policy)):
         if isinstance(document.get(key), dict):
             with _under(key):
                 convert(document[key], kind)

@@ -52,10 +52,18 @@ REPRESENTATIONS = pa.schema(
         ("ranking_status", pa.string()),
         ("ranking_agreement", pa.float64()),
         ("kendall_tau_b", pa.float64()),
+        # configuration decisions of the representation against those of the source
+        ("decisions", pa.int64()),
+        ("decision_agreement", pa.float64()),
+        ("false_positives", pa.int64()),
+        ("false_negatives", pa.int64()),
+        ("policy_outcome", pa.string()),
+        ("policy_reason", pa.string()),
         ("assumptions", pa.string()),
         ("first_failure", pa.string()),
         ("canary", pa.string()),
         ("behavior", pa.string()),
+        ("policy", pa.string()),
     ]
 )
 """One row per workload and representation. ``status`` is the behaviour verification's, the others its parts."""

@@ -43,11 +43,12 @@ def _filled(events: Events, field: str, value_ns: int) -> Events | None:
     """The events with the field's unknown values replaced, or None where none is unknown."""
     if field == "arrival_skew_us":
         return None if events.offsets_ns.known.all() else replace(events, offsets_ns=_arrivals(events, value_ns))
-    name = field.removesuffix("_us") + "_ns"
-    column = getattr(events, name)
+    before = field == "compute_before_us"
+    column = events.compute_before_ns if before else events.compute_overlap_ns
     if (column != UNKNOWN).all():
         return None
-    return replace(events, **{name: np.where(column == UNKNOWN, value_ns, column)})
+    known = np.where(column == UNKNOWN, value_ns, column)
+    return replace(events, compute_before_ns=known) if before else replace(events, compute_overlap_ns=known)
 
 
 def _arrivals(events: Events, skew_ns: int) -> Ragged:

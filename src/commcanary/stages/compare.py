@@ -69,11 +69,17 @@ def compare_stage(
 
 
 def compare_batch_stage(
-    index_paths: Sequence[Path], output: Path, baseline: str, thresholds: Mapping[str, Any]
+    index_paths: Sequence[Path],
+    output: Path,
+    baseline: str,
+    thresholds: Mapping[str, Any],
+    *,
+    confidence: float | None,
 ) -> ComparisonIndex:
     """Compare every report of the replay indexes against the ``baseline`` configuration's.
 
-    Comparisons are ``NAME.json`` beside ``output``, their index.
+    ``confidence`` is the level of bootstrap intervals over runs, None for none. Comparisons are ``NAME.json``
+    beside ``output``, their index.
     """
     limits = convert(thresholds, Thresholds)
     reports = {
@@ -86,7 +92,7 @@ def compare_batch_stage(
         if configuration == baseline:
             continue
         path = output.with_name(f"{configuration}.json")
-        comparison = compare_stage(reports[baseline], report, path, limits)
+        comparison = compare_stage(reports[baseline], report, path, limits, confidence=confidence)
         content_id = Stored(comparison).content_id
         entries.append(ComparisonEntry(configuration, path.name, comparison.verdict, content_id))
     index = ComparisonIndex(baseline, tuple(entries))

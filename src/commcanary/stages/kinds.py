@@ -10,8 +10,10 @@ from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.errors import InputRefusal
 from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
+from commcanary.judge.policy import POLICY_OUTCOME
 from commcanary.judge.report_verification import REPORT_VERIFICATION
 from commcanary.judge.source_verification import SOURCE_VERIFICATION
+from commcanary.judge.statistics import DECISIONS
 from commcanary.replay.report import REPORT
 from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.manifest import MANIFEST
@@ -32,6 +34,8 @@ KINDS: tuple[Kind[Any], ...] = (
     REPORT_VERIFICATION,
     SOURCE_VERIFICATION,
     BEHAVIOR,
+    DECISIONS,
+    POLICY_OUTCOME,
     CELLS,
     MANIFEST,
     PARAM_ACCOUNT,

@@ -16,6 +16,8 @@ from commcanary.campaign.plan import Plan
 from commcanary.campaign.tables import CELLS, EXPORTS, REPRESENTATIONS
 from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
+from commcanary.judge.policy import POLICY_OUTCOME
+from commcanary.judge.statistics import DECISIONS
 from commcanary.replay.report import REPORT
 from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.reading import read_canary, read_trace
@@ -109,6 +111,8 @@ def _representations(plan: Plan, results: Path) -> Iterator[Row]:
     trace_bytes = {name: exchange_size(read_trace(results / name / "trace.parquet")) for name in plan.workloads}
     for workload, representation, place in _places(plan):
         verification = read_artifact(results / place / "behavior.json", BEHAVIOR).header
+        decided = read_artifact(results / place / "decisions.json", DECISIONS).header
+        outcome = read_artifact(results / place / "policy.json", POLICY_OUTCOME).header
         canary = read_canary(results / place / "canary.parquet")
         compiler = canary.header.compiler
         trace = results / workload / "trace.parquet"
@@ -132,10 +136,17 @@ def _representations(plan: Plan, results: Path) -> Iterator[Row]:
             "ranking_status": verification.configuration_ranking_status,
             "ranking_agreement": verification.ranking.agreement,
             "kendall_tau_b": verification.ranking.kendall_tau_b,
+            "decisions": len(decided.decisions),
+            "decision_agreement": decided.agreement,
+            "false_positives": decided.false_positives,
+            "false_negatives": decided.false_negatives,
+            "policy_outcome": outcome.outcome,
+            "policy_reason": outcome.reason_code,
             "assumptions": ", ".join(f"{field}={us:g}" for field, us in sorted(verification.assumptions.items())),
             "first_failure": _first_failure(verification),
             "canary": (place / "canary.parquet").as_posix(),
             "behavior": (place / "behavior.json").as_posix(),
+            "policy": (place / "policy.json").as_posix(),
         }
 
 
