@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from commcanary.artifacts.canary import Canary
 from commcanary.artifacts.events import Ragged
@@ -212,3 +215,14 @@ def test_a_grid_of_one_nanosecond_changes_nothing() -> None:
     trace = synthetic("mixed", 2, 400)
     reference = Reference(trace, "scheduler-v4", FIVE, Protocol())
     assert verify_behavior(reference, canary_of(trace, quantum_ns=1)).status == "behaviorally_verified"
+
+
+@settings(max_examples=20, deadline=None)
+@given(events=st.integers(1, 40), seed=st.integers(0, 99))
+def test_nothing_lost_is_always_verified(small_trace_of: Callable[[int], Trace], events: int, seed: int) -> None:
+    order = np.sort(np.random.default_rng(seed).integers(0, events, events))
+    whole = small_trace_of(events)
+    trace = Trace.of(whole.header, whole.events.take(order))
+    found = verify_behavior(Reference(trace, "scheduler-v4", FIVE, Protocol()), canary_of(trace))
+    assert found.status == "behaviorally_verified", found.reasons
+    assert worst_error_pct(found) == 0
