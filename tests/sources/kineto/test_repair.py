@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commcanary.errors import InputRefusal
@@ -32,7 +32,14 @@ def test_quotes_inside_values_are_escaped(line: str, fixed: str, count: int) -> 
     assert repaired(line.encode()) == (fixed.encode(), count)
 
 
-NOT_FIXED = ['"a": "C:\\Users", "b": 1', '"a": "x", "b": oops', '"a": "x', '"a": NaN, "b": "c"', '\ttid": 0,']
+NOT_FIXED = [
+    '"a": "p "q, "b": 1',
+    '"a": "C:\\Users", "b": 1',
+    '"a": "x", "b": oops',
+    '"a": "x',
+    '"a": NaN, "b": "c"',
+    '\ttid": 0,',
+]
 
 
 @pytest.mark.parametrize("line", NOT_FIXED)
@@ -47,6 +54,7 @@ def test_sound_text_is_left_as_it_is(value: dict[str, object]) -> None:
     assert repaired(text) == (text, 0)
 
 
+@example(["", ",", "", ":"])  # looks like an empty description and a member without a name
 @given(st.lists(st.text("ab {}[]:,", max_size=5), min_size=2, max_size=4))
 def test_a_repaired_description_is_the_one_that_was_meant_or_refused(parts: list[str]) -> None:
     """Descriptions whose quotes look like JSON's own may be refused or read as JSON, never changed elsewhere."""

@@ -2,8 +2,8 @@
 
 Before July 2026 it wrote names and descriptions as they were. A line of a profile is repaired only if it is
 no part of a JSON document as it stands. Then each string value ends at the first quote after which the rest
-of the line reads as JSON; all quotes before that one belong to the value. So no value ever swallows a
-position at which it could have ended, and keys are never touched. What has no such reading is refused.
+of the line reads as JSON; all quotes before that one belong to the value. A value never swallows what looks like the
+next member (a comma, a key and a colon), and keys are never touched. What has no such reading is refused.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from commcanary.errors import InputRefusal
 
 _BETWEEN_STRINGS = re.compile(rb"(?:[\s,:{}\[\]]|-?\d[\d.eE+-]*|true|false|null)*")
 _MAY_END = re.compile(rb'"\s*(?:,\s*"[^"\\]*"\s*:|,?\s*$|[}\]])')
+_NEXT_MEMBER = re.compile(rb',\s*"[^"\\]*"\s*:')
 _WRAPPERS = (
     *((before, after) for before in (b"{", b"", b"[") for after in (b"}", b"", b"]", b"}}", b"]}", b"}]")),
     (b'{"":[', b""),  # the end of the event array and what follows it
@@ -87,6 +88,8 @@ class _Reading:
         while (ends := line.find(b'"', ends + 1)) >= 0:
             if is_value and not _MAY_END.match(line, ends):
                 continue
+            if is_value and _NEXT_MEMBER.search(line, opens + 1, ends):
+                return None
             inside = line[opens + 1 : ends].replace(b'"', b'\\"')
             found = self._from(ends + 1, before + outside + b'"' + inside + b'"')
             if found is not None or not is_value:
