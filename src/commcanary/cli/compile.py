@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from commcanary.cli.options import Output
+from commcanary.cli.options import Assume, Model, Output, numbers
 from commcanary.cli.progress import working
 from commcanary.errors import UsageError
 from commcanary.units import NS_PER_US, show_bytes, show_ratio
@@ -32,10 +32,19 @@ def command(
     max_observed_exposed_error_us: _Budget = None,
     max_prefix_gap_error_us: _Budget = None,
     max_events: Annotated[int | None, typer.Option(min=1, help="Compile only the first events.")] = None,
+    require_behavior_verification: Annotated[
+        bool, typer.Option("--require-behavior-verification", help="Write only a canary that behaves like its source.")
+    ] = False,
+    reference_trace: Annotated[
+        Path | None, typer.Option(help="The original that a cut or sampled trace was made from.")
+    ] = None,
+    model: Model = "scheduler-v4",
+    assume: Assume = None,
 ) -> None:
     """Compile a trace into a canary."""
     from commcanary.compile.compiler import CompileSettings
     from commcanary.compile.fidelity import ERROR_FIELDS, LOSSLESS
+    from commcanary.stages.behavior_gate import BehaviorGate
     from commcanary.stages.compile import compile_stage
 
     if lossless_timing and (timing_sample_limit is not None or quantum_us is not None):
@@ -55,8 +64,13 @@ def command(
         quantum_ns=None if quantum_us is None else round(quantum_us * NS_PER_US),
         budget={name: value for name, value in budget.items() if value is not None},
     )
+    if reference_trace is not None and not require_behavior_verification:
+        raise UsageError("--reference-trace is for --require-behavior-verification; give both or neither")
+    gate = BehaviorGate(model, assumptions=numbers("--assume", assume)) if require_behavior_verification else None
     with working(f"compiling {trace}"):
-        compiler = compile_stage(trace, output, settings, max_events=max_events).header.compiler
+        compiler = compile_stage(
+            trace, output, settings, max_events=max_events, gate=gate, original_path=reference_trace
+        ).header.compiler
     print(
         f"canary {show_bytes(compiler.canary_bytes)}, trace {show_bytes(compiler.source_bytes)} "
         f"({show_ratio(compiler.source_bytes / compiler.canary_bytes)}); {compiler.source_events} events -> "
