@@ -12,7 +12,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup, Ragged, Signature
@@ -46,6 +48,13 @@ def program(count: int, groups: int = 2) -> Events:
     )
 
 
+def consumed_later(events: Events) -> Events:
+    """The same program with three of four events consumed four events later, as in bucketed gradient reduction."""
+    index = np.arange(len(events), dtype=np.int64)
+    later = (index % 4 != 3) & (index + 4 < len(events))
+    return replace(events, consumer=np.where(later, index + 4, UNKNOWN))
+
+
 def best_of(repeats: int, call: Callable[[], object]) -> float:
     """Seconds of the fastest of ``repeats`` calls, after one that is not counted."""
     call()
@@ -72,6 +81,16 @@ def main() -> None:
     report("scheduler-v4 run", count, best_of(5, lambda: model.run(prepared, baseline, (7,), 1)))
     samples = model.run(prepared, baseline, (7,), 1)
     report("metrics", count, best_of(2, lambda: summarise(samples, events)))
+
+    loop = model_named("closed-loop-v1")
+    at_once, later = loop.prepare(events), loop.prepare(consumed_later(events))
+    report("closed-loop-v1 prepare, consumed at once", count, best_of(2, lambda: loop.prepare(events)))
+    report("closed-loop-v1 run, consumed at once", count, best_of(5, lambda: loop.run(at_once, baseline, (7,), 1)))
+    report("closed-loop-v1 run, several in flight", count, best_of(3, lambda: loop.run(later, baseline, (7,), 1)))
+    interfering = msgspec.structs.replace(baseline, compute_slowdown=0.16, transfer_slowdown=0.8125)
+    report(
+        "closed-loop-v1 run, in flight, interfering", count, best_of(3, lambda: loop.run(later, interfering, (7,), 1))
+    )
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def signatures(draw: st.DrawFn, groups: tuple[ProcessGroup, ...]) -> Signature:
         ends = tuple(draw(st.permutations(members))[:2])
     return Signature(
         op=op,
-        bytes=draw(st.integers(1, 10**8)),
+        bytes=draw(st.integers(1, 10**6) | st.integers(1, 10**8)),
         group=group,
         phase=draw(st.sampled_from(["unknown", "prefill", "decode", "ø"])),
         sender_rank=ends[0],
@@ -91,4 +91,34 @@ def open_loop_programs(draw: st.DrawFn, most_events: int = 25) -> Events:
                 "message_sequence": draw(st.sampled_from([UNKNOWN, UNKNOWN, 0, 1, 2**40])),
             }
         )
+    return events_of(rows, groups)
+
+
+short_ns = st.one_of(st.just(0), st.integers(0, 60_000), st.sampled_from([1000, 20_000]))
+
+
+@st.composite
+def closed_loop_programs(draw: st.DrawFn, at_once: bool = False, most_events: int = 14) -> Events:
+    """Programs for closed-loop-v1: groups that share ranks and streams, consumers named later, known compute."""
+    groups = tuple(draw(st.lists(process_groups(largest=4), min_size=1, max_size=3)))
+    kinds = draw(st.lists(signatures(groups), min_size=1, max_size=4))
+    count = draw(st.integers(0, most_events))
+    rows = []
+    for i in range(count):
+        one = draw(st.sampled_from(kinds))
+        size = groups[one.group].size
+        offsets = draw(st.just([0] * size) | st.lists(short_ns, min_size=size, max_size=size))
+        row = {
+            "signature": one,
+            "offsets_ns": [offset - min(offsets) for offset in offsets],
+            "compute_before_ns": draw(short_ns),
+            "compute_overlap_ns": draw(short_ns),
+            "compute_pressure": draw(st.sampled_from([0.0, 0.5, 1.0])),
+            "message_sequence": draw(st.sampled_from([UNKNOWN, 0, 1])),
+        }
+        if draw(st.integers(0, 3)) == 0:
+            row["rank_compute_before_ns"] = draw(st.lists(short_ns, min_size=size, max_size=size))
+        if not at_once and i + 1 < count and draw(st.booleans()):
+            row["consumer"] = draw(st.integers(i + 1, count - 1))
+        rows.append(row)
     return events_of(rows, groups)

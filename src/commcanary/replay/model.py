@@ -16,6 +16,7 @@ DEFAULT_MODEL = "scheduler-v4"
 
 MODELS: dict[str, str] = {
     "scheduler-v4": "commcanary.replay.scheduler_v4",
+    "closed-loop-v1": "commcanary.replay.closed_loop",
 }
 """Model name -> the module that holds it as ``MODEL``; loaded on first use, because kernels import numba."""
 

@@ -50,10 +50,10 @@ def group_sizes(events: Events) -> NDArray[np.int64]:
     return per_signature[events.signature]
 
 
-def require_arrivals(events: Events) -> None:
-    """Refuse unknown arrival offsets."""
+def require_arrivals(events: Events, needed: NDArray[np.bool_] | bool = True) -> None:
+    """Refuse unknown arrival offsets where they are ``needed`` (bool[n], or everywhere)."""
     require_known(
-        events.offsets_ns.known,
+        events.offsets_ns.known | ~np.asarray(needed),
         "rank_arrival_us",
         "profile every rank on one clock (import-kineto --assume-shared-clock or --clock-offset-us), "
         "or state it with --assume arrival_skew_us=VALUE",
@@ -77,3 +77,24 @@ def require_pressure(events: Events) -> None:
 def require_gaps(events: Events) -> None:
     """Refuse unknown gaps between first arrivals."""
     require_known(events.gap_ns >= 0, "gap_us", "give it in the trace, or import a profile with time stamps")
+
+
+def require_compute_before(events: Events) -> None:
+    """Refuse unknown compute before, common to the ranks or each rank's own."""
+    require_known(
+        (events.compute_before_ns >= 0) | events.rank_compute_before_ns.known,
+        "compute_before_us",
+        "import a profile that holds compute kernels, or state it with --assume compute_before_us=VALUE",
+    )
+
+
+def require_rank_compute(events: Events) -> None:
+    """Raise InputRefusal where known per-rank compute is not one value per rank."""
+    given = events.rank_compute_before_ns
+    wrong = np.flatnonzero(given.known & (given.lengths != group_sizes(events)))
+    if len(wrong):
+        raise InputRefusal(
+            f"events[{wrong[0]}].rank_compute_before_us",
+            f"{given.lengths[wrong[0]]} values for a group of {group_sizes(events)[wrong[0]]} ranks",
+            "give one value for each rank of the group",
+        )

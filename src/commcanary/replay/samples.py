@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from commcanary.replay.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Samples:
     ``queue_wait_us`` last arrival to start
     ``skew_us``       last arrival minus first
     ``rank_wait_us``  skew minus the mean arrival offset: what a rank waits for the last one on average
+
+    ``schedule`` is what a closed-loop run says beside them; scheduler-v4 has none.
     """
 
     exposed_us: NDArray[np.float64]
@@ -29,6 +33,7 @@ class Samples:
     queue_wait_us: NDArray[np.float64]
     skew_us: NDArray[np.float64]
     rank_wait_us: NDArray[np.float64]
+    schedule: Schedule | None = field(default=None, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.exposed_us)
