@@ -41,4 +41,4 @@ def twin(points: list[list[float]], k: int) -> list[int]:
     st.integers(1, 5),
 )
 def test_equals_the_twin(points: list[list[float]], k: int) -> None:
-    assert k_medoids(np.array(points), k).tolist() == twin(points, k)
+    assert k_medoids(np.array(points), np.ones(3), k).tolist() == twin(points, k)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commcanary.controls.medoid import medoid
-from commcanary.controls.shapes import features, normalised, shape_groups
+from commcanary.controls.shapes import compared, features, shape_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,5 +21,5 @@ def select(events: Events) -> NDArray[np.int64]:
     chosen = np.arange(len(events), dtype=np.int64)
     for members in shape_groups(events):
         if len(members) > 1:
-            chosen[members] = members[medoid(normalised(table[members]))]
+            chosen[members] = members[medoid(*compared(table[members]))]
     return chosen

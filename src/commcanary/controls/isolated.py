@@ -13,7 +13,7 @@ import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN, Events, Ragged
 from commcanary.controls.medoid import medoid
-from commcanary.controls.shapes import features, normalised, shape_groups
+from commcanary.controls.shapes import compared, features, shape_groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ def select(events: Events) -> NDArray[np.int64]:
     """int64[shapes]: the medoid of every shape group, shapes in order of first appearance."""
     table = features(events)
     groups = shape_groups(events)
-    return np.array([members[medoid(normalised(table[members]))] for members in groups], dtype=np.int64)
+    return np.array([members[medoid(*compared(table[members]))] for members in groups], dtype=np.int64)
 
 
 def stripped(events: Events) -> Events:

@@ -41,14 +41,13 @@ def features(events: Events) -> NDArray[np.float64]:
     )
 
 
-def normalised(members: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[m, columns <= 5]: the features of one group over max(1, column max).
+def compared(members: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The columns of one group that can be compared, float64[m, columns <= 5], and max(1, column max) of each.
 
     A column that some member does not know is left out: an unknown time is at no distance from a known one.
     """
     known = members[:, ~np.isnan(members).any(axis=0)]
-    scaled: NDArray[np.float64] = known / np.maximum(1.0, known.max(axis=0, initial=0.0))
-    return scaled
+    return known, np.maximum(1.0, known.max(axis=0, initial=0.0))
 
 
 def _known_us(ns: NDArray[np.int64]) -> NDArray[np.float64]:
