@@ -75,10 +75,17 @@ class RepresentationRow(msgspec.Struct, frozen=True, kw_only=True):
     ranking_status: str | None
     ranking_agreement: float | None
     kendall_tau_b: float | None
+    decisions: int | None
+    decision_agreement: float | None
+    false_positives: int | None
+    false_negatives: int | None
+    policy_outcome: str | None
+    policy_reason: str | None
     assumptions: str | None
     first_failure: str | None
     canary: str | None
     behavior: str | None
+    policy: str | None
 
     @property
     def is_unexpected(self) -> bool:

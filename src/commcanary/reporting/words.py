@@ -26,6 +26,7 @@ _TONES = {
     Tone.CAUTION: (
         "warn",
         "inconclusive",
+        "incomparable",
         "unstable",
         "bimodal",
         "not_gated",

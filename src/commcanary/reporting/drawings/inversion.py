@@ -17,8 +17,8 @@ from commcanary.reporting.drawing import (
     message,
     rows_down,
 )
-from commcanary.reporting.tables import CANARY, ISOLATED, groups_of
-from commcanary.reporting.words import Tone, latency, number, shortened
+from commcanary.reporting.tables import CANARY, ISOLATED, change_pct, groups_of
+from commcanary.reporting.words import Tone, change, latency, number, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +125,7 @@ def _bars(axes: Axes, side: tuple[tuple[str, float], ...]) -> None:
         won = name in winners
         axes.barh(row + 0.2, us, height=0.3, color=STRONG if won else PALE)
         axes.text(0, row - 0.04, shortened(name, 30), va="bottom", fontsize=8.5, fontweight="bold" if won else "normal")
-        behind = "fastest" if won else f"+{100 * (us / side[0][1] - 1):.2f} %" if side[0][1] else ""
+        behind = "fastest" if won else change(change_pct(side[0][1], us))
         axes.text(
             1,
             row - 0.04,
