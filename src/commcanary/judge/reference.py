@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commcanary.errors import InputRefusal, UsageError
 from commcanary.judge.ranking import RANKING_METRICS
@@ -67,19 +67,18 @@ class Reference:
         self.assumptions = assumed(trace.events, assumptions)[1] | trace.header.assumptions
         self.outcomes = self.replayed(trace.events)
 
-    def replayed(self, events: Events) -> dict[str, Outcome]:
-        """The outcome of ``events`` under every configuration, by name."""
+    def replayed(self, events: Events, ablations: tuple[str, ...] | None = None) -> dict[str, Outcome]:
+        """The outcome of ``events`` under every configuration, by name; ``ablations`` in place of the protocol's."""
+        ablated = self.protocol.ablations if ablations is None else ablations
         known, _ = assumed(events, self.declared)
-        prepared = self.model.prepare(known, self.protocol.ablations)
-        return {
-            name: self._outcome(prepared, known, configuration) for name, configuration in self.configurations.items()
-        }
-
-    def _outcome(self, prepared: Any, events: Events, configuration: Configuration) -> Outcome:
+        prepared = self.model.prepare(known, ablated)
         protocol = self.protocol
-        samples = self.model.run(prepared, configuration, protocol.seeds, protocol.iterations)
         runs = len(protocol.seeds) * protocol.iterations
-        return Outcome(summarise(samples, events, protocol.ablations), by_run(samples.exposed_us, runs))
+        found = {}
+        for name, configuration in self.configurations.items():
+            samples = self.model.run(prepared, configuration, protocol.seeds, protocol.iterations)
+            found[name] = Outcome(summarise(samples, known, ablated), by_run(samples.exposed_us, runs))
+        return found
 
 
 def ranked_values(outcomes: Mapping[str, Outcome]) -> dict[str, dict[str, float]]:
