@@ -67,10 +67,15 @@ def timing_columns(table: pa.Table) -> Form:
     return timing
 
 
-def exchange_size(header: CanaryHeader, timing: Form) -> int:
-    """Bytes of ``json_bytes(CANARY, ...)`` of a canary with this header and encoded timing."""
+def timing_size(table: pa.Table) -> int:
+    """Characters that the timing records take in exchange JSON, for ``exchange_size``."""
+    return text_size(timing_columns(table))
+
+
+def exchange_size(header: CanaryHeader, timing: int) -> int:
+    """Bytes of ``json_bytes(CANARY, ...)`` of a canary with this header; ``timing`` as from ``timing_size``."""
     around = {**msgspec.to_builtins(header), "timing": {}, "content_id": "0" * 64}
-    return len(canonical_json(around)) + text_size(timing) - 1
+    return len(canonical_json(around)) + timing - 1
 
 
 def _to_json(stored: Stored[CanaryHeader]) -> JsonDocument:

@@ -32,6 +32,8 @@ from commcanary.errors import InputRefusal
 if TYPE_CHECKING:
     from hashlib import _Hash
 
+    from numpy.typing import NDArray
+
 OUTSIDE_CONTENT = ("notes", "source_files")
 _DOMAIN = b"commcanary.content.v1\n"
 
@@ -88,13 +90,21 @@ def _update(digest: _Hash, column: pa.Array, name: str) -> None:
     elif pa.types.is_boolean(kind):
         _feed(digest, np.asarray(column.fill_null(False).cast(pa.uint8())))
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        encoded = column.cast(pa.large_binary())
-        _feed(digest, np.asarray(pc.binary_length(encoded).fill_null(0), dtype="<i8"))
-        for start in range(0, len(encoded), 1 << 20):
-            digest.update(b"".join(v for v in encoded.slice(start, 1 << 20).to_pylist() if v is not None))
+        encoded = column.cast(pa.large_binary()).fill_null(b"")
+        _feed(digest, np.asarray(pc.binary_length(encoded), dtype="<i8"))
+        _feed(digest, _text(encoded))
     else:
         _feed(digest, np.asarray(pc.list_value_length(column).fill_null(0), dtype="<i8"))
         _update(digest, column.flatten(), name)
+
+
+def _text(encoded: pa.Array) -> NDArray[np.uint8]:
+    """The bytes of all values of a large_binary column without nulls, in a row."""
+    _, offsets, data = encoded.buffers()
+    if data is None or len(encoded) == 0:
+        return np.zeros(0, np.uint8)
+    bounds = np.frombuffer(offsets, np.int64)[encoded.offset : encoded.offset + len(encoded) + 1]
+    return np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
 
 
 def _feed(digest: _Hash, values: object) -> None:

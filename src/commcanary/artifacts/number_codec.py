@@ -17,12 +17,13 @@ above. Entropy coding is left to whoever compresses the file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -30,6 +31,9 @@ NULL = np.iinfo(np.int64).min
 """Stands for null inside the arrays here; written as null."""
 
 _PERIOD_CANDIDATES = 64
+_HEAD = 8
+_LOOKED_AT = 65_536
+_LARGEST_IN_DELTA = 2**61
 CHAINS: tuple[tuple[str, ...], ...] = (
     (),
     ("runs",),
@@ -41,6 +45,7 @@ CHAINS: tuple[tuple[str, ...], ...] = (
 _INDEX_CHAINS: tuple[tuple[str, ...], ...] = ((), ("runs",), ("period",))
 
 
+T = TypeVar("T", bound=np.generic)
 Form = dict[str, "NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]"]
 
 
@@ -57,10 +62,10 @@ def encode_integers(name: str, values: NDArray[np.int64]) -> Form:
 
 def encode_floats(name: str, values: NDArray[np.float64]) -> Form:
     """The shortest form of a float64 column, by key."""
-    distinct, index = np.unique(values, return_inverse=True)
-    runs = _runs(index.astype(np.int64))
+    distinct, index = _dictionary(values)
     forms: list[Form] = [{name: values}, {f"{name}.values": distinct, **encode_integers(f"{name}.index", index)}]
-    if len(runs) <= len(values):
+    runs = _runs(index)
+    if runs is not None:
         pairs = np.empty(len(runs), object)
         pairs[::2], pairs[1::2] = distinct[runs[::2]], runs[1::2]
         forms.insert(1, {f"{name}.runs": pairs})
@@ -77,17 +82,33 @@ def text_size(form: Form) -> int:
     return sum(len(key) + 6 + _digits(column) for key, column in form.items())
 
 
-def _forms(name: str, values: NDArray[np.int64]) -> list[Form]:
-    forms: list[Form] = [
-        {".".join((name, *chain)): column} for chain in CHAINS[1:] if (column := _applied(chain, values)) is not None
-    ]
-    distinct, index = np.unique(values, return_inverse=True)
-    if len(distinct) * 2 < len(values):
-        for chain in _INDEX_CHAINS:
-            column = _applied(chain, index.astype(np.int64))
-            if column is not None:
-                forms.append({f"{name}.values": distinct, ".".join((f"{name}.index", *chain)): column})
-    return forms
+def _forms(name: str, values: NDArray[np.int64]) -> Iterator[Form]:
+    for chain in CHAINS[1:]:
+        column = _applied(chain, values)
+        if column is not None:
+            yield {".".join((name, *chain)): column}
+    if not _repeats_values(values[:_LOOKED_AT]):
+        return
+    distinct, index = _dictionary(values)
+    for chain in _INDEX_CHAINS:
+        column = _applied(chain, index)
+        if column is not None:
+            yield {f"{name}.values": distinct, ".".join((f"{name}.index", *chain)): column}
+
+
+def _repeats_values(values: NDArray[np.int64]) -> bool:
+    """Are fewer than half of the values distinct? Decides, on the first ones, whether a dictionary is tried."""
+    return len(np.unique(values)) * 2 < len(values)
+
+
+def _dictionary(values: NDArray[T]) -> tuple[NDArray[T], NDArray[np.int64]]:
+    """The distinct values in ascending order, and which of them stands where."""
+    encoded = pa.array(values).dictionary_encode()
+    found = np.asarray(encoded.dictionary)
+    order = np.argsort(found)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return found[order], rank[np.asarray(encoded.indices)]
 
 
 def _applied(chain: tuple[str, ...], values: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -104,31 +125,29 @@ def _applied(chain: tuple[str, ...], values: NDArray[np.int64]) -> NDArray[np.in
     return column
 
 
-def _runs(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _runs(values: NDArray[np.int64]) -> NDArray[np.int64] | None:
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    if 2 * len(starts) > 21 * (len(values) - len(starts)):
+        return None  # each run costs 2 characters or more, each value that it spares at most 21
     lengths = np.diff(np.append(starts, len(values)))
     return np.column_stack([values[starts], lengths]).reshape(-1)
 
 
 def _delta(values: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    if (values == NULL).any() or np.abs(values, dtype=np.float64).max() > 2.0**61:
+    if int(values.min()) < -_LARGEST_IN_DELTA or int(values.max()) > _LARGEST_IN_DELTA:
         return None  # differences must neither be null nor wrap
-    return np.concatenate([values[:1], np.diff(values)])
+    return np.diff(values, prepend=0)
 
 
 def _period(values: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Shortest body, looked for at the first returns of the first values only."""
-    head = values[: min(8, len(values))]
     starts = np.flatnonzero(values[1 : len(values) // 2 + 1] == values[0]) + 1
-    tried = 0
-    for start in starts:
-        if not np.array_equal(values[start : start + len(head)], head[: len(values) - start]):
-            continue
-        if np.array_equal(values[start:], values[:-start]):
+    for step in range(1, min(_HEAD, len(values) // 2)):
+        starts = starts[values[starts + step] == values[step]]
+    for start in starts[:_PERIOD_CANDIDATES].tolist():
+        near = values[start : start + _LOOKED_AT]
+        if np.array_equal(near, values[: len(near)]) and np.array_equal(values[start:], values[:-start]):
             return np.concatenate([[len(values)], values[:start]])
-        tried += 1
-        if tried == _PERIOD_CANDIDATES:
-            break
     return None
 
 
@@ -136,14 +155,17 @@ def _digits(values: NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_
     """Characters of the comma-separated list, without its brackets."""
     if len(values) == 0:
         return 0
-    if values.dtype != np.int64:
+    if values.dtype == np.object_:
         return sum(len(repr(v)) + 1 for v in values.tolist()) - 1
-    present = values[values != NULL]
-    size = len(values) - 1 + 4 * (len(values) - len(present)) + int((present < 0).sum()) + len(present)
+    if values.dtype == np.float64:
+        distinct, index = _dictionary(values)
+        return int(np.array([len(repr(v)) + 1 for v in distinct.tolist()])[index].sum()) - 1
+    present = values if values.min() != NULL else values[values != NULL]
+    size = len(values) - 1 + 4 * (len(values) - len(present)) + int(np.count_nonzero(present < 0)) + len(present)
     magnitude = np.abs(present)
     for power in range(1, 19):
-        over = int((magnitude >= 10**power).sum())
-        if over == 0:
+        magnitude = magnitude[magnitude >= 10**power]
+        if len(magnitude) == 0:
             break
-        size += over
+        size += len(magnitude)
     return size

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup
-from commcanary.artifacts.stored import Lineage, SourceFile
+from commcanary.artifacts.stored import Lineage, SourceFile, Stored
 from commcanary.artifacts.trace_ids import given_ids
 
 if TYPE_CHECKING:
@@ -102,11 +102,16 @@ class Trace:
         return len(self.events)
 
     @cached_property
-    def content_id(self) -> str:
-        """Hex content id, the same in both containers."""
+    def stored(self) -> Stored[TraceHeader]:
+        """Header and table; those that the trace was read from, where it was."""
         from commcanary.artifacts.trace_table import to_stored
 
-        return to_stored(self).content_id
+        return to_stored(self)
+
+    @property
+    def content_id(self) -> str:
+        """Hex content id, the same in both containers."""
+        return self.stored.content_id
 
     @property
     def workload_name(self) -> str:

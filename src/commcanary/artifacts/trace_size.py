@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from commcanary.artifacts.trace import Trace
 
 
+_POWERS_OF_TEN = np.array([10**power for power in range(1, 19)], np.int64)
+
+
 def exchange_size(trace: Trace) -> int:
     """Bytes of ``json_bytes(TRACE, ...)`` of the trace."""
     events = trace.events
@@ -74,13 +77,7 @@ def us_text_sizes(ns: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _digits(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    digits = np.ones(len(values), np.int64)
-    for power in range(1, 19):
-        over = values >= 10**power
-        if not over.any():
-            break
-        digits += over
-    return digits
+    return np.searchsorted(_POWERS_OF_TEN, values, side="right") + 1
 
 
 def _field(name: str) -> int:

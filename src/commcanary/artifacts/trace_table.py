@@ -108,6 +108,7 @@ def from_stored(stored: Stored[TraceHeader]) -> Trace:
             "are not in their one form (groups distinct, in order of first use, 0 ... n-1 as a count; no made-up ids)",
             _REMEDY,
         )
+    vars(trace)["stored"] = stored  # already hashed, and equal to what the columns would give
     return trace
 
 

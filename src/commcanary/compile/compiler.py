@@ -13,11 +13,9 @@ from commcanary.artifacts.events import Events
 from commcanary.artifacts.program import LITERAL, Program, leaf_count, pairs, rule_lengths
 from commcanary.artifacts.stored import Stored
 from commcanary.artifacts.trace_size import exchange_size as trace_size
-from commcanary.artifacts.trace_table import to_stored
 from commcanary.compile.fidelity import LOSSLESS, check_budget, fidelity
 from commcanary.compile.motifs import build_program
 from commcanary.compile.records import Records, common_unit_ns, record_table
-from commcanary.compile.segments import segmented
 from commcanary.compile.sizes import with_compiler, with_stated_size
 from commcanary.compile.snapping import snapped
 from commcanary.errors import UsageError
@@ -66,6 +64,8 @@ def compile_trace(trace: Trace, settings: CompileSettings) -> Canary:
 
 def _records(events: Events, settings: CompileSettings) -> Records:
     if settings.timing_sample_limit is not None:
+        from commcanary.compile.segments import segmented  # imports numba
+
         return segmented(events, settings.timing_sample_limit)
     return Records.one_per_event(events if settings.quantum_ns is None else snapped(events, settings.quantum_ns))
 
@@ -76,8 +76,7 @@ def _assembled(trace: Trace, records: Records, settings: CompileSettings) -> Can
     program = build_program(events.signature, record_of_event)
     unit = common_unit_ns(records)
     table = record_table(records, literal_records(program, records.count), unit)
-    source = to_stored(trace)
-    commitment = commit(source)
+    commitment = commit(trace.stored)
     draft = CanaryHeader(
         workload={"name": trace.workload_name},
         groups=events.groups,
@@ -94,7 +93,7 @@ def _assembled(trace: Trace, records: Records, settings: CompileSettings) -> Can
             byte_compression_ratio=0.0,
             timing_mode=LOSSLESS,
             fidelity=Fidelity(mode=LOSSLESS),
-            source_content_id=source.content_id,
+            source_content_id=trace.content_id,
             source_commitment=commitment.root,
             source_segments=commitment.named_segments,
             source_coverage_status=FULL_SOURCE if trace.header.lineage is None else PARTIAL_SOURCE,

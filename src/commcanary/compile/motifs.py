@@ -8,6 +8,7 @@ Every pass is linear in the tokens that are left, and the number of passes is bo
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -165,31 +166,18 @@ class _Folding:
         return places, width
 
     def _written(self, record_of_event: NDArray[np.int64]) -> Program:
+        """The root: entries as they are, stretches of plain runs as a literal where that is shorter."""
+        tokens = self.tokens
+        ends = np.cumsum(np.array(self._event_lengths(), np.int64)[tokens])
+        entry = np.array([self._is_entry(number) for number in range(len(self.pair_of))])[tokens]
+        changes = np.flatnonzero(entry[1:] != entry[:-1]) + 1
         root: list[int] = []
-        lengths = self._event_lengths()
-        stretch: list[int] = []
-        event = 0
-
-        def close() -> None:
-            """Write the collected stretch of plain runs, as a literal where that is shorter."""
-            nonlocal event
-            if len(stretch) < _SHORTEST_LITERAL:
-                root.extend(value for token in stretch for value in self.pair_of[token])
-                event += sum(lengths[token] for token in stretch)
+        for start, end in pairwise([0, *changes.tolist(), len(tokens)]):
+            if entry[start] or end - start < _SHORTEST_LITERAL:
+                root.extend(value for token in tokens[start:end].tolist() for value in self.pair_of[token])
             else:
-                last = event + sum(lengths[token] for token in stretch)
-                root.extend((LITERAL, int(record_of_event[last - 1] - record_of_event[event]) + 1))
-                event = last
-            stretch.clear()
-
-        for token in self.tokens.tolist():
-            if not self._is_entry(token):
-                stretch.append(token)
-                continue
-            close()
-            root.extend(self.pair_of[token])
-            event += lengths[token]
-        close()
+                first, last = (0 if start == 0 else ends[start - 1]), ends[end - 1] - 1
+                root.extend((LITERAL, int(record_of_event[last] - record_of_event[first]) + 1))
         return self._renumbered(tuple(root))
 
     def _event_lengths(self) -> list[int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from commcanary.artifacts.canary_exchange import exchange_size, timing_columns
+from commcanary.artifacts.canary_exchange import exchange_size, timing_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +27,7 @@ def with_stated_size(header: CanaryHeader, table: pa.Table) -> CanaryHeader:
     The statement is part of the text it measures, so the number is searched for. Where the ratio's digits
     leave none, it gets fewer decimals: with a ratio of constant length there always is one.
     """
-    timing = timing_columns(table)
+    timing = timing_size(table)
 
     def stated(size: int, decimals: int) -> CanaryHeader:
         ratio = round(header.compiler.source_bytes / size, decimals)
