@@ -19,9 +19,11 @@ include: "workflow/rules/replay.smk"
 include: "workflow/rules/compare.smk"
 include: "workflow/rules/verify.smk"
 include: "workflow/rules/decide.smk"
+include: "workflow/rules/ablate.smk"
 include: "workflow/rules/export.smk"
 include: "workflow/rules/summary.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/expectations.smk"
 
 
 rule all:
@@ -29,6 +31,7 @@ rule all:
     input:
         f"{RESULTS}/manifest.json",
         f"{RESULTS}/report.html",
+        f"{RESULTS}/expectations.json",
 
 
 report: "workflow/report/campaign.rst"

@@ -11,6 +11,7 @@ rule represent:
         "../../environment.yml"
     params:
         method=method_of,
+        configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),
         settings=lambda wildcards: PLAN.control_settings(wildcards.workload, wildcards.representation),
         replay=replay_settings,
         code=code_digest("commcanary.stages.represent"),

@@ -5,6 +5,7 @@ rule summary:
         canaries=everywhere("canary.parquet"),
         comparisons=everywhere("comparisons/index.json"),
         behaviors=everywhere("behavior.json"),
+        ablations=[f"{RESULTS}/{workload}/ablations.json" for workload in PLAN.workloads if PLAN.config.ablation_costs],
         policies=everywhere("policy.json"),
         exports=everywhere("param.account.json", only=lambda representation: representation.method == "canary"),
     output:
@@ -14,6 +15,8 @@ rule summary:
         representations_csv=f"{RESULTS}/tables/representations.csv",
         exports=f"{RESULTS}/tables/exports.parquet",
         exports_csv=f"{RESULTS}/tables/exports.csv",
+        ablations=f"{RESULTS}/tables/ablations.parquet",
+        ablations_csv=f"{RESULTS}/tables/ablations.csv",
     log:
         f"{RESULTS}/logs/summary.log",
     benchmark:

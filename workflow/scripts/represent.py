@@ -6,9 +6,9 @@ from commcanary.stages.represent import represent_stage
 
 with job_log(snakemake.log[0]):
     represent_stage(
-        Path(snakemake.input.trace),
-        Path(snakemake.output.trace),
+        *(Path(name) for name in (snakemake.input.trace, snakemake.output.trace)),
         snakemake.params.method,
         ControlSettings(**snakemake.params.settings),
+        snakemake.params.configurations,
         **snakemake.params.replay,
     )

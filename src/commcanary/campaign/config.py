@@ -68,7 +68,7 @@ class Representation(_Strict, frozen=True, kw_only=True):
     """
 
     name: Name
-    method: Literal["canary", "isolated", "random", "frequency", "cluster", "stratified"]
+    method: Literal["canary", "isolated", "random", "frequency", "cluster", "stratified", "ddmin"]
     timing_sample_limit: Count | None = None
     quantum_us: Annotated[float, msgspec.Meta(gt=0)] | None = None
     sample_count: Count = 8
@@ -117,6 +117,7 @@ class CampaignConfig(_Strict, frozen=True, kw_only=True):
     representations: Annotated[tuple[Representation, ...], msgspec.Meta(min_length=1)]
     replay: ReplayProtocol = ReplayProtocol()
     thresholds: Thresholds = Thresholds()
+    ablation_costs: tuple[str, ...] = ()
     confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
     policy: Policy = Policy()
     tolerances: Tolerances = Tolerances()

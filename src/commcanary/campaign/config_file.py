@@ -16,7 +16,7 @@ from commcanary.errors import InputRefusal, Refusal
 from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
-from commcanary.replay.configuration import Configuration, Protocol
+from commcanary.replay.configuration import Configuration, Protocol, check_ablations
 from commcanary.replay.model import MODELS
 from commcanary.sources.synthetic.registry import NAMES
 
@@ -110,6 +110,8 @@ def _check(config: CampaignConfig, folder: Path) -> None:
     _unique("representations", [r.name for r in config.representations])
     if config.replay.model not in MODELS:
         raise InputRefusal("replay.model", f"{config.replay.model!r} is unknown", f"known are {', '.join(MODELS)}")
+    with _under("ablation_costs"):
+        check_ablations(config.ablation_costs)
     with _under("replay"):
         Protocol(config.replay.seeds, config.replay.iterations, config.replay.ablations)
     for number, workload in enumerate(config.workloads):

@@ -1,4 +1,4 @@
-"""The three summary tables of a campaign: what every column means. Times in us, sizes in bytes."""
+"""The summary tables of a campaign: what every column means. Times in us, sizes in bytes."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ REPRESENTATIONS = pa.schema(
         ("ranking_status", pa.string()),
         ("ranking_agreement", pa.float64()),
         ("kendall_tau_b", pa.float64()),
+        # largest latency error in percent of its tolerance; null where a number is missing on one side
+        ("worst_error_pct", pa.float64()),
         # configuration decisions of the representation against those of the source
         ("decisions", pa.int64()),
         ("decision_agreement", pa.float64()),
@@ -82,3 +84,21 @@ EXPORTS = pa.schema(
     ]
 )
 """One row per PARAM export."""
+
+ABLATIONS = pa.schema(
+    [
+        ("workload", pa.string()),
+        ("ablation", pa.string()),
+        ("ranking_agreement", pa.float64()),
+        ("kendall_tau_b", pa.float64()),
+        ("median_error_pct", pa.float64()),
+        ("p95_error_pct", pa.float64()),
+        ("p99_error_pct", pa.float64()),
+        ("max_error_pct", pa.float64()),
+        ("mean_error_pct", pa.float64()),
+        ("hidden_error_points", pa.float64()),
+        ("failed_checks", pa.int64()),
+        ("costs", pa.string()),
+    ]
+)
+"""One row per workload and aspect left out; errors are the largest over the configurations."""

@@ -32,6 +32,7 @@ def command(
             output,
             method,
             ControlSettings(sample_count, cluster_count, strata_per_group, seed),
+            [],
             model=model,
             protocol={"seeds": [7]},
             assumptions=numbers("--assume", assume),

@@ -8,6 +8,7 @@ from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import format_of
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.errors import InputRefusal
+from commcanary.judge.ablation import ABLATION_COSTS
 from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
 from commcanary.judge.policy import POLICY_OUTCOME
@@ -16,6 +17,7 @@ from commcanary.judge.source_verification import SOURCE_VERIFICATION
 from commcanary.judge.statistics import DECISIONS
 from commcanary.replay.report import REPORT
 from commcanary.stages.compare import COMPARISONS
+from commcanary.stages.expectations import EXPECTATIONS
 from commcanary.stages.manifest import MANIFEST
 from commcanary.stages.replay import CELLS
 from commcanary.targets.param_account import PARAM_ACCOUNT
@@ -38,6 +40,8 @@ KINDS: tuple[Kind[Any], ...] = (
     POLICY_OUTCOME,
     CELLS,
     MANIFEST,
+    EXPECTATIONS,
+    ABLATION_COSTS,
     PARAM_ACCOUNT,
 )
 

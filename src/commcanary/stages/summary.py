@@ -1,7 +1,8 @@
-"""Stage: a campaign's verdicts -> the three summary tables, as Parquet and CSV."""
+"""Stage: a campaign's verdicts -> the summary tables, as Parquet and CSV."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,13 @@ from commcanary.artifacts.atomic import write_atomically
 from commcanary.artifacts.files import read_artifact
 from commcanary.artifacts.trace_size import exchange_size
 from commcanary.campaign.plan import Plan
-from commcanary.campaign.tables import CELLS, EXPORTS, REPRESENTATIONS
+from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, REPRESENTATIONS
+from commcanary.judge.ablation import ABLATION_COSTS
 from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
 from commcanary.judge.policy import POLICY_OUTCOME
 from commcanary.judge.statistics import DECISIONS
+from commcanary.judge.verify_behavior import worst_error_pct
 from commcanary.replay.report import REPORT
 from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.reading import read_canary, read_trace
@@ -45,6 +48,7 @@ def summary_stage(config_path: Path, results: Path, output: Path) -> None:
         ("cells", CELLS, list(_cells(plan, results))),
         ("representations", REPRESENTATIONS, list(_representations(plan, results))),
         ("exports", EXPORTS, list(_exports(plan, results))),
+        ("ablations", ABLATIONS, list(_ablations(plan, results))),
     ):
         table = pa.Table.from_pylist(rows, schema=schema)
         write_atomically(output / f"{name}.parquet", lambda stream, t=table: pq.write_table(t, stream))  # type: ignore[misc]
@@ -112,6 +116,7 @@ def _representations(plan: Plan, results: Path) -> Iterator[Row]:
     for workload, representation, place in _places(plan):
         verification = read_artifact(results / place / "behavior.json", BEHAVIOR).header
         decided = read_artifact(results / place / "decisions.json", DECISIONS).header
+        worst = worst_error_pct(verification)
         outcome = read_artifact(results / place / "policy.json", POLICY_OUTCOME).header
         canary = read_canary(results / place / "canary.parquet")
         compiler = canary.header.compiler
@@ -136,6 +141,7 @@ def _representations(plan: Plan, results: Path) -> Iterator[Row]:
             "ranking_status": verification.configuration_ranking_status,
             "ranking_agreement": verification.ranking.agreement,
             "kendall_tau_b": verification.ranking.kendall_tau_b,
+            "worst_error_pct": worst if math.isfinite(worst) else None,
             "decisions": len(decided.decisions),
             "decision_agreement": decided.agreement,
             "false_positives": decided.false_positives,
@@ -183,3 +189,19 @@ def _breaking(account: ParamAccount) -> Iterator[str]:
     for consumer in account.consumers:
         if consumer.replays < consumer.entries:
             yield f"{consumer.consumer} ({consumer.commit}): {consumer.replays} of {consumer.entries} entries"
+
+
+def _ablations(plan: Plan, results: Path) -> Iterator[Row]:
+    for workload in plan.workloads if plan.config.ablation_costs else ():
+        place = Path(workload) / "ablations.json"
+        for cost in read_artifact(results / place, ABLATION_COSTS).header.costs:
+            yield {
+                "workload": workload,
+                "ablation": cost.ablation,
+                "ranking_agreement": cost.ranking_agreement,
+                "kendall_tau_b": cost.kendall_tau_b,
+                **{f"{name.removesuffix('_us')}_error_pct": error for name, error in cost.errors_pct.items()},
+                "hidden_error_points": cost.hidden_error_points,
+                "failed_checks": cost.failed_checks,
+                "costs": place.as_posix(),
+            }
