@@ -42,6 +42,21 @@ DOCUMENTS: dict[str, tuple[Edit, str, str]] = {
     "known flag of 2": (lambda d: d["timing"].update({"offsets_known": [2] * 12}), "timing.offsets_known", "0 and 1"),
     "negative gap": (lambda d: d["timing"]["gap"].__setitem__(3, -1), "row 3 column gap", "is -1"),
     "null gap": (lambda d: d["timing"]["gap"].__setitem__(3, None), "column gap", "holds null"),
+    "gap beyond unknown compute": (
+        lambda d: d["timing"].update({"gap.beyond_compute": d["timing"].pop("gap"), "compute_before": [None] * 12}),
+        "timing.gap.beyond_compute",
+        "does not add up",
+    ),
+    "gap beyond compute that wraps": (
+        lambda d: d["timing"].update({"gap.beyond_compute": [2**63 - 1] * 12, "spare": d["timing"].pop("gap")}),
+        "timing.gap.beyond_compute",
+        "does not add up",
+    ),
+    "two gaps": (
+        lambda d: d["timing"].update({"gap.beyond_compute": [0] * 12}),
+        "timing.gap",
+        "is not a column",
+    ),
     "unknown column": (lambda d: d["timing"].update({"colour": [1]}), "timing.colour", "is not a column"),
     "too many events": (lambda d: d["compiler"].update(source_events=10**12), "compiler.source_events", "is 10000"),
     "no events": (lambda d: d["compiler"].update(source_events=0), "compiler.source_events", "is 0"),

@@ -2,7 +2,9 @@
 
 ``timing`` leaves out what is the same for every canary without the feature: ``count`` where every record
 stands for one event, a nullable column that is null throughout, ``compute_uncertain`` where nothing is.
-Lists are written flat: their lengths follow from the ranks of each record's group.
+The gap may stand as what it is beyond the compute before the event: ``gap.beyond_compute`` and its steps.
+Lists are written flat: their lengths follow from the ranks of each record's group. A signature without
+``group`` runs on the first one.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ import numpy as np
 import pyarrow as pa
 
 from commcanary.artifacts.arrow_columns import from_lists, from_nullable, lists
-from commcanary.artifacts.canary import CANARY_FORMAT, CANARY_SCHEMA, MAX_EVENTS, CanaryHeader, signatures_of_events
+from commcanary.artifacts.canary import (
+    CANARY_FORMAT,
+    CANARY_SCHEMA,
+    MAX_EVENTS,
+    MAX_NS,
+    CanaryHeader,
+    signatures_of_events,
+)
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Ragged
 from commcanary.artifacts.jsontext import convert, decode
@@ -38,6 +47,7 @@ _NULLABLE = (
     "message_sequence",
     "consumer",
 )
+_BEYOND = "gap.beyond_compute"
 _LISTS = ("offsets", "rank_compute_before")
 _REMEDY = "compile the canary again"
 
@@ -49,7 +59,7 @@ def timing_columns(table: pa.Table) -> Form:
     count = np.array(column["count"], dtype=np.int64)
     if (count != 1).any():
         timing |= encode_integers("count", count)
-    timing |= encode_integers("gap", np.array(column["gap"], dtype=np.int64))
+    timing |= _gap_form(column)
     for name in _NULLABLE:
         values = from_nullable(column[name], name)
         if (values != UNKNOWN).any():
@@ -67,6 +77,15 @@ def timing_columns(table: pa.Table) -> Form:
     return timing
 
 
+def _gap_form(column: dict[str, pa.Array]) -> Form:
+    gap = np.array(column["gap"], dtype=np.int64)
+    plain = encode_integers("gap", gap)
+    if column["compute_before"].null_count:
+        return plain
+    beyond = encode_integers(_BEYOND, gap - np.array(column["compute_before"], dtype=np.int64))
+    return min(plain, beyond, key=text_size)
+
+
 def timing_size(table: pa.Table) -> int:
     """Characters that the timing records take in exchange JSON, for ``exchange_size``."""
     return text_size(timing_columns(table))
@@ -74,14 +93,24 @@ def timing_size(table: pa.Table) -> int:
 
 def exchange_size(header: CanaryHeader, timing: int) -> int:
     """Bytes of ``json_bytes(CANARY, ...)`` of a canary with this header; ``timing`` as from ``timing_size``."""
-    around = {**msgspec.to_builtins(header), "timing": {}, "content_id": "0" * 64}
+    around = {**_header_document(header), "timing": {}, "content_id": "0" * 64}
     return len(canonical_json(around)) + timing - 1
 
 
 def _to_json(stored: Stored[CanaryHeader]) -> JsonDocument:
-    document: JsonDocument = msgspec.to_builtins(stored.header)
+    document = _header_document(stored.header)
     if stored.table is not None:
         document["timing"] = plain_lists(timing_columns(stored.table))
+    return document
+
+
+def _header_document(header: CanaryHeader) -> JsonDocument:
+    """The header as plain data; the first group goes without saying."""
+    document: JsonDocument = msgspec.to_builtins(header)
+    document["signatures"] = [
+        {name: value for name, value in signature.items() if (name, value) != ("group", 0)}
+        for signature in document["signatures"]
+    ]
     return document
 
 
@@ -89,6 +118,8 @@ def _from_json(data: bytes) -> Stored[CanaryHeader]:
     document = decode(data, dict[str, Any])
     document.pop("content_id", None)
     timing = convert(document.pop("timing", None), dict[str, list[Any]])
+    signatures = convert(document.get("signatures", []), list[dict[str, Any]])
+    document["signatures"] = [{"group": 0, **signature} for signature in signatures]
     header = convert(document, CanaryHeader)
     return Stored(header, _table(header, timing))
 
@@ -98,7 +129,8 @@ def _table(header: CanaryHeader, timing: dict[str, list[Any]]) -> pa.Table:
     if not 0 < events <= MAX_EVENTS:
         raise InputRefusal("compiler.source_events", f"is {events}", f"a canary stands for 1 to {MAX_EVENTS} events")
     encoded = EncodedColumns("timing", timing)
-    gap = encoded.integers("gap", events)
+    beyond = encoded.has(_BEYOND)
+    gap = encoded.integers(_BEYOND if beyond else "gap", events)
     records = len(gap)
 
     def sized(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
@@ -110,9 +142,12 @@ def _table(header: CanaryHeader, timing: dict[str, list[Any]]) -> pa.Table:
         return sized(encoded.integers(name, records), name) if encoded.has(name) else np.full(records, default)
 
     count = column("count", 1)
-    columns: dict[str, pa.Array] = {"count": pa.array(count), "gap": _masked(gap)}
+    columns: dict[str, pa.Array] = {"count": pa.array(count)}
     for name in _NULLABLE:
         columns[name] = _masked(column(name, NULL))
+    if beyond:
+        gap = _added(gap, columns["compute_before"])
+    columns["gap"] = _masked(gap)
     signature = signatures_of_events(header, from_nullable(columns["signature"], "signature"), count)
     sizes = np.array([header.groups[s.group].size for s in header.signatures], np.int64)
     per_record = sizes[signature[np.cumsum(count) - count]]
@@ -138,6 +173,14 @@ def _ragged(encoded: EncodedColumns, name: str, per_record: np.ndarray[Any, Any]
     if int(lengths.sum()) != len(values) or (values == NULL).any():
         raise InputRefusal(f"timing.{name}", f"has {len(values)} values where the groups need {lengths.sum()}", _REMEDY)
     return Ragged(values, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), known)
+
+
+def _added(beyond: np.ndarray[Any, Any], before: pa.Array) -> np.ndarray[Any, Any]:
+    base = np.array(before.fill_null(NULL), dtype=np.int64)
+    for values in (base, beyond):
+        if len(values) and (int(values.min()) < -MAX_NS or int(values.max()) > MAX_NS):
+            raise InputRefusal(f"timing.{_BEYOND}", "does not add up to known 64-bit numbers", _REMEDY)
+    return np.asarray(base + beyond)
 
 
 def _masked(values: np.ndarray[Any, Any]) -> pa.Array:
