@@ -14,6 +14,7 @@ from commcanary.artifacts.program import LITERAL, Program, leaf_count, pairs, ru
 from commcanary.artifacts.stored import Stored
 from commcanary.artifacts.trace_size import exchange_size as trace_size
 from commcanary.compile.fidelity import LOSSLESS, check_budget, fidelity
+from commcanary.compile.meeting_budget import meeting_settings
 from commcanary.compile.motifs import build_program
 from commcanary.compile.records import Records, common_unit_ns, record_table
 from commcanary.compile.sizes import with_compiler, with_stated_size
@@ -58,7 +59,11 @@ def compile_trace(trace: Trace, settings: CompileSettings) -> Canary:
     would meet it.
     """
     canary = _assembled(trace, _records(trace.events, settings), settings)
-    check_budget(canary.header.compiler.fidelity, settings.budget, "use --lossless-timing")
+    check_budget(
+        canary.header.compiler.fidelity,
+        settings.budget,
+        lambda: meeting_settings(trace.events, settings.timing_sample_limit, settings.budget),
+    )
     return canary
 
 

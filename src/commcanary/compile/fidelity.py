@@ -12,7 +12,7 @@ from commcanary.errors import BudgetRefusal
 from commcanary.units import NS_PER_US
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -48,19 +48,17 @@ def fidelity(source: Events, canary: Events) -> Fidelity:
     return Fidelity(mode=BOUNDED, **errors) if any(errors.values()) else Fidelity(mode=LOSSLESS)
 
 
-def check_budget(achieved: Fidelity, budget: Mapping[str, float], instead: str) -> None:
+def check_budget(achieved: Fidelity, budget: Mapping[str, float], instead: Callable[[], str]) -> None:
     """Raise ``BudgetRefusal`` for the first field of ``budget`` (field -> largest error) that is exceeded.
 
-    ``instead`` says which setting would meet it.
+    ``instead`` finds out, where one is, which setting would meet it.
     """
     for name in ERROR_FIELDS:
         if name in budget and getattr(achieved, name) > budget[name]:
+            error = getattr(achieved, name)
+            said = f"{error:g}" if name == "max_pressure_error" else f"{error:.3f} us"
             unit = "" if name == "max_pressure_error" else " us"
-            raise BudgetRefusal(
-                "",
-                f"timing fidelity {name}={getattr(achieved, name):.3f}{unit} exceeds budget {budget[name]}{unit}",
-                instead,
-            )
+            raise BudgetRefusal("", f"timing fidelity {name}={said} exceeds budget {budget[name]:g}{unit}", instead())
 
 
 def _known_difference(source: NDArray[np.int64], canary: NDArray[np.int64]) -> NDArray[np.int64]:

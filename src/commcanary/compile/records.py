@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from commcanary.artifacts.arrow_columns import lists, nullable
-from commcanary.artifacts.canary import CANARY_SCHEMA
+from commcanary.artifacts.canary import CANARY_SCHEMA, spread
 from commcanary.artifacts.events import UNKNOWN, Events, Ragged
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ class Records:
     def one_per_event(cls, events: Events) -> Records:
         """Every event its own record."""
         return cls(events, np.ones(len(events), np.int64), events.gap_ns, consumer_distance(events))
+
+
+def replayed(records: Records) -> Events:
+    """The events that a canary with these records replays; links between events are left out."""
+    index = np.repeat(np.arange(len(records.count), dtype=np.int64), records.count)
+    return replace(records.representatives.take(index), gap_ns=spread(records.gap_total_ns, records.count))
 
 
 def consumer_distance(events: Events) -> NDArray[np.int64]:

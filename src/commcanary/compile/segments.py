@@ -40,6 +40,11 @@ def segmented(events: Events, limit: int) -> Records:
     return Records(_centres(events, starts, ends), count, totals, consumer_distance(events)[starts])
 
 
+def longest_group(events: Events) -> int:
+    """Events of the longest group: with as many records per group nothing is lost."""
+    return int(np.diff(np.append(np.flatnonzero(_group_begins(events)), len(events))).max())
+
+
 def _group_begins(events: Events) -> NDArray[np.bool_]:
     """True where a group starts. What no record can average (unknowns, flags, links) also starts one."""
     changed = np.zeros(len(events), np.bool_)
