@@ -1,4 +1,4 @@
-"""The rows of the summary tables, typed: what figures and pages are made from."""
+"""The rows of the summary tables, typed: what figures and pages are made from; other columns are not read."""
 
 from __future__ import annotations
 
@@ -174,12 +174,13 @@ def _read(path: Path, schema: pa.Schema, row: type[R]) -> tuple[R, ...]:
     except (OSError, pa.ArrowException) as error:
         detail = str(error).splitlines()[0]
         raise StorageRefusal("", f"cannot be read ({detail})", _REMEDY, file=str(path)) from error
-    for field in schema:
+    names = list(row.__struct_fields__)
+    for field in (schema.field(name) for name in names):
         found = table.schema.field(field.name).type if field.name in table.column_names else "missing"
         if found != field.type:
             place = f"column {field.name}"
             raise InputRefusal(place, f"is {found} where {field.type} is needed", _REMEDY, file=str(path))
     try:
-        return msgspec.convert(tuple(table.select(schema.names).to_pylist()), tuple[row, ...])  # type: ignore[valid-type]
+        return msgspec.convert(tuple(table.select(names).to_pylist()), tuple[row, ...])  # type: ignore[valid-type]
     except msgspec.ValidationError as error:
         raise InputRefusal("row", str(error), _REMEDY, file=str(path)) from error
