@@ -12,13 +12,14 @@ from commcanary.artifacts.content import table_digest
 from commcanary.artifacts.stored import Stored
 from commcanary.artifacts.trace_exchange import read_exchange
 from commcanary.replay.configuration import Configuration
-from commcanary.replay.metrics import ExposedMetrics, LatencySummary, NamedSummary, latency_summary
+from commcanary.replay.metrics import ExposedMetrics, LatencySummary, NamedSummary, latency_summary, summarise
 from commcanary.replay.report import (
     CanaryIdentity,
     CanarySummary,
     ModelIdentity,
     ReplayProtocol,
     ReportHeader,
+    samples_of,
     samples_table,
 )
 from commcanary.replay.samples import Samples
@@ -26,6 +27,7 @@ from commcanary.replay.samples import Samples
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from commcanary.artifacts.canary import Canary
     from commcanary.artifacts.trace import Trace
 
 Row = tuple[float, float, float]
@@ -75,8 +77,13 @@ def report(
     return Stored(header)
 
 
-def sampled(runs: np.ndarray, seeds: tuple[int, ...], hidden_us: float = 0.0) -> Stored[ReportHeader]:
-    """A report with samples: exposed latencies float64[runs, events], one run per seed."""
+def sampled(
+    runs: np.ndarray, seeds: tuple[int, ...], hidden_us: float = 0.0, canary: Canary | None = None
+) -> Stored[ReportHeader]:
+    """A report with samples: exposed latencies float64[runs, events], one run per seed.
+
+    With ``canary`` it is of that one, and has its phases and operations.
+    """
     exposed = runs.ravel().astype(np.float64)
     zeros = np.zeros_like(exposed)
     table = samples_table(Samples(exposed, exposed + hidden_us, zeros, zeros, zeros))
@@ -86,12 +93,15 @@ def sampled(runs: np.ndarray, seeds: tuple[int, ...], hidden_us: float = 0.0) ->
         hidden=round(float(100 * hidden_us * len(exposed) / (exposed.sum() + hidden_us * len(exposed))), 2),
         seeds=seeds,
     ).header
-    header = ReportHeader(
-        **{name: getattr(plain, name) for name in plain.__struct_fields__ if name not in ("canary", "samples_digest")},
-        canary=CanaryIdentity("a" * 64, runs.shape[1]),
-        samples_digest=table_digest(table),
-    )
-    return Stored(header, table)
+    changes: dict[str, Any] = {
+        "canary": CanaryIdentity("a" * 64, runs.shape[1]),
+        "samples_digest": table_digest(table),
+    }
+    if canary is not None:
+        parts = summarise(samples_of(table), canary.events)
+        changes |= {"canary": CanaryIdentity(canary.content_id, runs.shape[1])}
+        changes |= {"by_phase": parts.by_phase, "by_op": parts.by_op}
+    return Stored(msgspec.structs.replace(plain, **changes), table)
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commcanary.artifacts.canary import Canary
 from commcanary.artifacts.files import json_bytes
 from commcanary.artifacts.stored import Stored
+from commcanary.artifacts.trace_exchange import read_exchange
+from commcanary.compile.compiler import CompileSettings, compile_trace
 from commcanary.errors import InputRefusal, IntegrityRefusal, UnknownValueRefusal, UsageError
 from commcanary.judge.compare import compare, comparison_exit_code
 from commcanary.judge.comparison import COMPARISON
@@ -151,6 +155,40 @@ def test_an_interval_over_its_threshold_is_inconclusive(sampled_report: Report) 
     assert found.verdict == "inconclusive"
     assert comparison_exit_code(found) == 1
     assert any("straddles" in reason for reason in found.reasons)
+
+
+RARE = 3
+
+
+@pytest.fixture(scope="module")
+def rare_part() -> Canary:
+    """A canary of 200 events, three of which are a phase of their own."""
+    rows = [
+        {"op": "all_reduce", "bytes": 8, "ranks": 2, "gap_us": 1.0, "phase": "rare" if i < RARE else "common"}
+        for i in range(200)
+    ]
+    trace = read_exchange(msgspec.json.encode({"format": "commcanary.trace.v1", "events": rows}))
+    return compile_trace(trace, CompileSettings())
+
+
+@pytest.mark.parametrize(
+    ("rise", "verdict", "result"),
+    [(0.02, "warn", "warn"), (0.30, "inconclusive", "inconclusive"), (3.0, "fail", "fail")],
+)
+def test_a_rare_part_with_a_wide_interval(
+    sampled_report: Report, rare_part: Canary, rise: float, verdict: str, result: str
+) -> None:
+    before, after = noisy(1), noisy(1)
+    # the rare phase swings from run to run on both sides, by the same random factor in other runs
+    swing = 1 + np.random.default_rng(5).exponential(0.4, (20, 1))
+    before[:, :RARE] = 10 * swing
+    after[:, :RARE] = 10 * swing[::-1] * (1 + rise)
+    reports = [sampled_report(runs, SEEDS, canary=rare_part) for runs in (before, after)]
+    found = compare(*reports, confidence=0.95, canary=rare_part)
+    median = next(e for e in found.evaluations if (e.name, e.metric) == ("rare", "median"))
+    assert median.interval is not None
+    assert median.threshold_result == result
+    assert found.verdict == verdict, found.reasons
 
 
 def test_too_few_runs_are_inconclusive_without_an_interval(report_of: Report) -> None:

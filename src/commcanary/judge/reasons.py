@@ -33,6 +33,8 @@ def reason(evaluation: Evaluation) -> str:
         return not_gated(e)
     if e.threshold_result == INCONCLUSIVE:
         return f"{what}: {_interval(e)} straddles {_limit(e)}"
+    if e.threshold_result == WARN and e.interval is not None and e.interval.margin_high > 0:
+        return f"{what}: {_interval(e)} reaches beyond {_limit(e)}: its samples cannot exclude a regression"
     if e.metric == HIDDEN:
         return f"{what} drop {-(e.absolute_delta or 0.0):.1f} points exceeds {_level(e)}"
     if e.relative_delta_pct is None:
