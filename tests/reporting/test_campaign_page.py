@@ -131,10 +131,10 @@ def test_trust_shows_separate_facts_and_what_was_not_expected(page: Page) -> Non
     assert "median_us is 12.616 where the source has 127.284" in page.text
     assert "not as expected: behaviorally verified" in page.text
     assert "assumed: compute_overlap_us=0" in page.text
-    assert "0 % of 1 alike 1 false alarms, 0 missed" in page.text
+    assert "0 % alike 1 decision: 1 false alarms, 0 missed" in page.text
     assert "✕ fail false positives" in page.text
     assert "Not as expected: ranking-inversion as isolated." in page.text
-    assert "97.5 % of pairs, tau-b 0.95" in page.text
+    assert "97.5 % of pairs, tau‑b 0.95" in page.text
 
 
 def test_sizes_say_their_direction(page: Page) -> None:
@@ -198,8 +198,8 @@ def test_unknown_facts_are_not_rounded_up(tmp_path: Path) -> None:
     cell_rows: list[Row] = [cell_row("training", "canary", "baseline", 5.0, hidden_pct=None, queue_wait_p99_us=None)]
     page = Page(source(write_campaign(tmp_path, cell_rows=cell_rows, representation_rows=rows)))
     assert ("○ not stated", None) in page.statuses
-    assert "no agreement stated, tau-b –" in page.text
-    assert "none decided 0 false alarms, – missed" in page.text
+    assert "no agreement stated, tau‑b –" in page.text
+    assert "none decided 1 decision: 0 false alarms, – missed" in page.text
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "tables/exports.parquet", "figures/trust.svg"])
