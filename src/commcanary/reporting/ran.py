@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from commcanary.campaign.config import KinetoSource, SynthSource
+from commcanary.campaign.config import KinetoSource, SynthSource, TraceSource
 from commcanary.reporting.words import number
 
 if TYPE_CHECKING:
@@ -105,4 +105,6 @@ def _source(source: Source) -> str:
     if isinstance(source, KinetoSource):
         names = ", ".join(PurePath(profile).name for profile in source.profiles)
         return f"Kineto profiles {names}; clock {source.clock}"
-    return f"trace {PurePath(source.path).name}"
+    if isinstance(source, TraceSource):
+        return f"trace {PurePath(source.path).name}"
+    return str(source.__struct_config__.tag)
