@@ -58,7 +58,14 @@ class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True, kw_only
     process_group: str | None = None
 
 
-Source = SynthSource | TraceSource | KinetoSource
+class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_only=True):
+    """What a job communicates while ``command`` runs it; ``auto`` records ``torch.distributed`` in every rank."""
+
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    auto: bool = True
+
+
+Source = SynthSource | TraceSource | KinetoSource | CaptureSource
 
 
 class Representation(_Strict, frozen=True, kw_only=True):

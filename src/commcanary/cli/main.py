@@ -25,6 +25,7 @@ _COMMANDS = (
     "reduce",
     "baseline",
     "import_kineto",
+    "capture",
     "export_param",
     "show",
     "convert",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from commcanary.sources.capture.importer import merge_shards
 from commcanary.sources.kineto.importer import import_kineto
 
 if TYPE_CHECKING:
@@ -36,5 +37,9 @@ class Source:
 
 
 SOURCES = {
-    source.name: source for source in (Source("kineto", "PyTorch profiler (Kineto) chrome traces", import_kineto),)
+    source.name: source
+    for source in (
+        Source("kineto", "PyTorch profiler (Kineto) chrome traces", import_kineto),
+        Source("capture", "shards of commcanary capture", merge_shards),
+    )
 }

@@ -10,7 +10,8 @@ from commcanary.artifacts.files import write_artifact
 from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
-from commcanary.campaign.config import KinetoSource, Source, SynthSource
+from commcanary.campaign.config import CaptureSource, KinetoSource, Source, SynthSource, TraceSource
+from commcanary.sources.capture.session import captured
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.sources.synthetic.registry import synthetic
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 
 def trace_stage(workload: str, source: Mapping[str, Any], files: Sequence[Path], output: Path) -> Trace:
     """Make the trace of ``workload`` from its source (plain data as in the configuration) and its files."""
-    trace = _made(workload, convert({"source": source}, _Holder).source, files)
+    decoded = convert({"source": source}, _Holder).source
+    if isinstance(decoded, CaptureSource):
+        trace = captured(decoded.command, output.parent, workload, decoded.auto).trace
+    else:
+        trace = _made(workload, decoded, files)
     named = msgspec.structs.replace(trace.header, workload={**trace.header.workload, "name": workload})
     trace = type(trace).of(named, trace.events, trace.start_ns, trace.ids, trace.metadata)
     write_artifact(output, TRACE, to_stored(trace))
@@ -38,7 +43,7 @@ class _Holder(msgspec.Struct):
     source: Source
 
 
-def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:
+def _made(workload: str, source: SynthSource | TraceSource | KinetoSource, files: Sequence[Path]) -> Trace:
     if isinstance(source, SynthSource):
         return synthetic(source.name, source.seed, source.events)
     if isinstance(source, KinetoSource):

@@ -1,0 +1,1 @@
+"""The folder that ``commcanary capture`` puts on a child's PYTHONPATH; see ``sitecustomize``."""
