@@ -78,13 +78,13 @@ class Fidelity(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
 
 
 class SearchSummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a behaviour search chose; its ledger is a file of its own, bound by ``ledger_sha256``."""
+    """What a behaviour search chose; its ledger is a file of its own, bound by its content id."""
 
     candidate_count: int
     accepted_candidates: int
     selected: dict[str, float | None]
     selected_canary_bytes_without_search_metadata: int
-    ledger_sha256: str
+    ledger_content_id: str
 
 
 class Compiler(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
@@ -92,6 +92,7 @@ class Compiler(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
 
     ``source_segments`` holds the first 16 hex digits of each Merkle leaf where there is more than one:
     enough to name the segment that differs; ``source_commitment`` (the root) is what binds.
+    ``signature_limits`` (number of a signature -> records per group) override ``timing_sample_limit``.
     """
 
     source_events: int
@@ -107,6 +108,7 @@ class Compiler(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_f
     source_coverage_status: str
     fidelity_budget: dict[str, float] = {}
     timing_sample_limit: int | None = None
+    signature_limits: dict[str, int] = {}
     quantum_ns: int | None = None
     source_segments: tuple[str, ...] = ()
     assumptions: dict[str, float] = {}

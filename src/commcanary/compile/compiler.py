@@ -36,12 +36,20 @@ PARTIAL_SOURCE = "partial_source"
 @dataclass(frozen=True)
 class CompileSettings:
     """How to store timing: nothing lost (the default), a grid of ``quantum_ns``, or at most
-    ``timing_sample_limit`` records per group. ``budget`` maps error fields to the largest error allowed.
+    ``timing_sample_limit`` records per group (another number for the groups of the signatures in
+    ``signature_limits``). ``budget`` maps error fields to the largest error allowed.
     """
 
     timing_sample_limit: int | None = None
     quantum_ns: int | None = None
     budget: Mapping[str, float] = field(default_factory=dict)
+    signature_limits: Mapping[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, compiler: Compiler) -> CompileSettings:
+        """The settings that a canary states, without its budget."""
+        own = {int(number): limit for number, limit in compiler.signature_limits.items()}
+        return cls(compiler.timing_sample_limit, compiler.quantum_ns, signature_limits=own)
 
     def __post_init__(self) -> None:
         if self.timing_sample_limit is not None and self.quantum_ns is not None:
@@ -50,6 +58,8 @@ class CompileSettings:
             raise UsageError(f"--timing-sample-limit is {self.timing_sample_limit}; give 1 or more")
         if self.quantum_ns is not None and self.quantum_ns < 1:
             raise UsageError("--quantum-us is below one nanosecond; give 0.001 or more")
+        if self.signature_limits and (self.timing_sample_limit is None or min(self.signature_limits.values()) < 1):
+            raise UsageError("limits of single signatures need --timing-sample-limit, and are 1 or more")
 
 
 def compile_trace(trace: Trace, settings: CompileSettings) -> Canary:
@@ -71,7 +81,7 @@ def _records(events: Events, settings: CompileSettings) -> Records:
     if settings.timing_sample_limit is not None:
         from commcanary.compile.segments import segmented  # imports numba
 
-        return segmented(events, settings.timing_sample_limit)
+        return segmented(events, settings.timing_sample_limit, settings.signature_limits)
     return Records.one_per_event(events if settings.quantum_ns is None else snapped(events, settings.quantum_ns))
 
 
@@ -104,6 +114,7 @@ def _assembled(trace: Trace, records: Records, settings: CompileSettings) -> Can
             source_coverage_status=FULL_SOURCE if trace.header.lineage is None else PARTIAL_SOURCE,
             fidelity_budget=dict(settings.budget),
             timing_sample_limit=settings.timing_sample_limit,
+            signature_limits={str(number): own for number, own in sorted(settings.signature_limits.items())},
             quantum_ns=settings.quantum_ns,
             assumptions=trace.header.assumptions,
         ),

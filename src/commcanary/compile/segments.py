@@ -22,17 +22,25 @@ from commcanary.artifacts.events import UNKNOWN, Events, Ragged
 from commcanary.compile.records import Records, consumer_distance
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 PRESSURE_SCALE = 1000
 
 
-def segmented(events: Events, limit: int) -> Records:
-    """At most ``limit`` records per group of adjacent events with one compile key."""
+def segmented(events: Events, limit: int, own_limits: Mapping[int, int] | None = None) -> Records:
+    """At most ``limit`` records per group of adjacent events with one compile key.
+
+    ``own_limits`` gives the groups of some signatures (by number) another limit.
+    """
+    limits = np.full(len(events.signatures), limit)
+    for number, own in (own_limits or {}).items():
+        limits[number] = own
     fields = _fields(events)
     group_starts = np.flatnonzero(_group_begins(events))
     group_ends = np.append(group_starts[1:], len(events))
-    starts = _cut_all(fields, group_starts, group_ends, limit)
+    starts = _cut_all(fields, group_starts, group_ends, limits[events.signature[group_starts]])
     ends = np.append(starts[1:], len(events))
     count = ends - starts
     error = _reached_error(fields, starts)
@@ -81,11 +89,14 @@ def _fields(events: Events) -> NDArray[np.int64]:
 
 
 def _cut_all(
-    fields: NDArray[np.int64], group_starts: NDArray[np.int64], group_ends: NDArray[np.int64], limit: int
+    fields: NDArray[np.int64],
+    group_starts: NDArray[np.int64],
+    group_ends: NDArray[np.int64],
+    limits: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     parts = [
-        _cut_group(fields, int(start), int(end), limit) if end - start > limit else np.arange(start, end)
-        for start, end in zip(group_starts, group_ends, strict=True)
+        _cut_group(fields, start, end, limit) if end - start > limit else np.arange(start, end)
+        for start, end, limit in zip(group_starts.tolist(), group_ends.tolist(), limits.tolist(), strict=True)
     ]
     return np.concatenate(parts)
 

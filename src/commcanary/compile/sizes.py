@@ -31,7 +31,10 @@ def with_stated_size(header: CanaryHeader, table: pa.Table) -> CanaryHeader:
 
     def stated(size: int, decimals: int) -> CanaryHeader:
         ratio = round(header.compiler.source_bytes / size, decimals)
-        return with_compiler(header, canary_bytes=size, byte_compression_ratio=ratio)
+        search = header.compiler.behavior_search
+        if search is not None:
+            search = msgspec.structs.replace(search, selected_canary_bytes_without_search_metadata=size)
+        return with_compiler(header, canary_bytes=size, byte_compression_ratio=ratio, behavior_search=search)
 
     for decimals in (3, 2, 1, 0):
         guess = exchange_size(stated(header.compiler.source_bytes, decimals), timing)
