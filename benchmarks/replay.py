@@ -3,7 +3,7 @@
     python benchmarks/replay.py [EVENTS]
 
 A synthetic program of EVENTS (default 1,000,000) all_reduce and all_gather events on 8 ranks, in two process
-groups, with random arrivals, compute and overlap. Each figure is the best of five calls of the step named, in
+groups, with random arrivals, compute and overlap. Each figure is the CPU time of the best of several calls, in
 this process, after one call that compiles; nothing is read from or written to disk but Numba's cache.
 """
 
@@ -56,13 +56,13 @@ def consumed_later(events: Events) -> Events:
 
 
 def best_of(repeats: int, call: Callable[[], object]) -> float:
-    """Seconds of the fastest of ``repeats`` calls, after one that is not counted."""
+    """CPU seconds of the fastest of ``repeats`` calls, after one that is not counted."""
     call()
     times = []
     for _ in range(repeats):
-        begin = time.perf_counter()
+        begin = time.process_time()
         call()
-        times.append(time.perf_counter() - begin)
+        times.append(time.process_time() - begin)
     return min(times)
 
 
@@ -73,7 +73,7 @@ def report(step: str, count: int, seconds: float) -> None:
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     events = program(count)
-    print(f"{count:,} events, {RANKS} ranks, one core, best of 5 after one warm-up call")
+    print(f"{count:,} events, {RANKS} ranks, one core, CPU time, best of several calls after a warm-up")
     model = model_named("scheduler-v4")
     report("scheduler-v4 prepare (identities, hashes)", count, best_of(2, lambda: model.prepare(events)))
     prepared = model.prepare(events)
@@ -87,10 +87,8 @@ def main() -> None:
     report("closed-loop-v1 prepare, consumed at once", count, best_of(2, lambda: loop.prepare(events)))
     report("closed-loop-v1 run, consumed at once", count, best_of(5, lambda: loop.run(at_once, baseline, (7,), 1)))
     report("closed-loop-v1 run, several in flight", count, best_of(3, lambda: loop.run(later, baseline, (7,), 1)))
-    interfering = msgspec.structs.replace(baseline, compute_slowdown=0.16, transfer_slowdown=0.8125)
-    report(
-        "closed-loop-v1 run, in flight, interfering", count, best_of(3, lambda: loop.run(later, interfering, (7,), 1))
-    )
+    beside = msgspec.structs.replace(baseline, compute_slowdown=0.16, transfer_slowdown=0.8125)
+    report("closed-loop-v1 run, in flight, interference", count, best_of(3, lambda: loop.run(later, beside, (7,), 1)))
 
 
 if __name__ == "__main__":

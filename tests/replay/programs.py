@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -94,31 +95,66 @@ def open_loop_programs(draw: st.DrawFn, most_events: int = 25) -> Events:
     return events_of(rows, groups)
 
 
-short_ns = st.one_of(st.just(0), st.integers(0, 60_000), st.sampled_from([1000, 20_000]))
+Rows = tuple[list[dict[str, Any]], tuple[ProcessGroup, ...]]
 
 
 @st.composite
-def closed_loop_programs(draw: st.DrawFn, at_once: bool = False, most_events: int = 14) -> Events:
+def closed_loop_rows(draw: st.DrawFn, at_once: bool = False, most_events: int = 12) -> Rows:
     """Programs for closed-loop-v1: groups that share ranks and streams, consumers named later, known compute."""
-    groups = tuple(draw(st.lists(process_groups(largest=4), min_size=1, max_size=3)))
-    kinds = draw(st.lists(signatures(groups), min_size=1, max_size=4))
-    count = draw(st.integers(0, most_events))
-    rows = []
-    for i in range(count):
-        one = draw(st.sampled_from(kinds))
-        size = groups[one.group].size
-        offsets = draw(st.just([0] * size) | st.lists(short_ns, min_size=size, max_size=size))
-        row = {
-            "signature": one,
-            "offsets_ns": [offset - min(offsets) for offset in offsets],
-            "compute_before_ns": draw(short_ns),
-            "compute_overlap_ns": draw(short_ns),
-            "compute_pressure": draw(st.sampled_from([0.0, 0.5, 1.0])),
-            "message_sequence": draw(st.sampled_from([UNKNOWN, 0, 1])),
-        }
-        if draw(st.integers(0, 3)) == 0:
-            row["rank_compute_before_ns"] = draw(st.lists(short_ns, min_size=size, max_size=size))
-        if not at_once and i + 1 < count and draw(st.booleans()):
-            row["consumer"] = draw(st.integers(i + 1, count - 1))
-        rows.append(row)
-    return events_of(rows, groups)
+    rng = draw(st.randoms(use_true_random=False))
+    return random_closed_loop_rows(rng, at_once, draw(st.integers(0, most_events)))
+
+
+@st.composite
+def closed_loop_programs(draw: st.DrawFn, at_once: bool = False, most_events: int = 12) -> Events:
+    return events_of(*draw(closed_loop_rows(at_once, most_events)))
+
+
+def random_closed_loop_rows(rng: Random, at_once: bool, count: int) -> Rows:
+    """``count`` random events on up to six ranks."""
+    ranks = rng.randint(1, 6)
+    groups = tuple(
+        ProcessGroup.of(rng.choice(["default", "", "a", "b"]), rng.sample(range(ranks), rng.randint(1, ranks)))
+        for _ in range(rng.randint(1, 4))
+    )
+    kinds = [_random_kind(rng, groups) for _ in range(rng.randint(1, 5))]
+    return [_random_row(rng, i, count, kinds, groups, at_once) for i in range(count)], groups
+
+
+def _random_kind(rng: Random, groups: tuple[ProcessGroup, ...]) -> Signature:
+    group = rng.randrange(len(groups))
+    op = rng.choice(["all_reduce", "broadcast", "all_to_all", "point_to_point"])
+    ends = {}
+    if op == "point_to_point" and groups[group].size > 1:
+        ends["sender_rank"], ends["receiver_rank"] = rng.sample(groups[group].members, 2)
+    payload = rng.choice([1, 1000, 65_536, 262_144, rng.randint(1, 2 * 10**6)])
+    return kind(op, payload, group, rng.choice("pd"), concurrent_groups=rng.randint(0, 3), **ends)
+
+
+def _random_row(
+    rng: Random,
+    index: int,
+    count: int,
+    kinds: list[Signature],
+    groups: tuple[ProcessGroup, ...],
+    at_once: bool,
+) -> dict[str, Any]:
+    def some() -> int:
+        return rng.choice([0, 0, 1000, 20_000, rng.randint(0, 3000), rng.randint(0, 200_000)])
+
+    one = rng.choice(kinds)
+    size = groups[one.group].size
+    arrivals = [some() for _ in range(size)] if rng.random() < 0.5 else [0] * size
+    row: dict[str, Any] = {
+        "signature": one,
+        "offsets_ns": [arrival - min(arrivals) for arrival in arrivals],
+        "compute_before_ns": some(),
+        "compute_overlap_ns": some(),
+        "compute_pressure": rng.choice([0.0, 0.5, 1.0]),
+        "message_sequence": rng.choice([UNKNOWN, 0, 1]),
+    }
+    if rng.random() < 0.2:
+        row["rank_compute_before_ns"] = [some() for _ in range(size)]
+    if not at_once and index + 1 < count and rng.random() < 0.6:
+        row["consumer"] = min(count - 1, index + rng.randint(1, 8))
+    return row

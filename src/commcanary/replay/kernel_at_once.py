@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 NEVER = 2**62
+NOBODY = np.int32(2**31 - 1)
 
 
 @njit(cache=True, error_model="numpy")
@@ -80,17 +81,17 @@ def run_at_once(
     at = 0
     for i in range(len(signature)):
         first, last = member_bounds[signature[i]], member_bounds[signature[i] + 1]
-        earliest, latest, issues, bound = NEVER, -1, 0, np.int32(-1)
+        earliest, latest, issues = NEVER, -1, 0
         for j in range(first, last):
-            rank = members[j]
-            moment = free_ns[rank] + before_ns[at]
+            moment = free_ns[members[j]] + before_ns[at]
             at += 1
             issue[j - first] = moment
             issues += moment
             earliest = min(earliest, moment)
-            if moment > latest or (moment == latest and rank < bound):
-                latest = moment
-                bound = rank
+            latest = max(latest, moment)
+        bound = NOBODY
+        for j in range(first, last):  # a branch here would be mispredicted for most events
+            bound = min(bound, members[j] if issue[j - first] == latest else NOBODY)
         here = stream[i]
         start = max(latest, stream_free[here])
         if start == latest:
@@ -113,11 +114,9 @@ def run_at_once(
             wait = _compute_end(issue[j - first], overlap, start, completion, a)
             busy_ns[rank] += wait - free_ns[rank]
             earliest_wait = min(earliest_wait, wait)
-            if completion > wait:
-                exposed_ns[rank] += completion - wait
-                rank_cause[rank] = i
-                wait = completion
-            free_ns[rank] = wait
+            exposed_ns[rank] += max(0, completion - wait)
+            rank_cause[rank] = i if completion > wait else rank_cause[rank]
+            free_ns[rank] = max(completion, wait)
         size = last - first
         samples[0, i] = max(0, completion - earliest_wait) / 1000.0
         samples[1, i] = (completion - earliest) / 1000.0
