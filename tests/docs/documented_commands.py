@@ -1,6 +1,6 @@
 """Console blocks of the documentation: found, run, and written again with what the commands print today.
 
-    python tests/documented_commands.py docs/tutorial.md docs/how-to/*.md
+    python tests/docs/documented_commands.py docs/tutorial.md docs/how-to/*.md
 
 A block is fenced as ``console``; a line that begins with ``$ `` is a command, the lines below it are all that it
 prints, refusals included. The commands of one file run one after another in a fresh ``results/by-hand`` of a folder
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from commcanary.cli.main import run
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 _FENCE, _END, _PROMPT = "```console", "```", "$ "
 _SHELL = re.compile(r"[|<>;&*$`]")
 
