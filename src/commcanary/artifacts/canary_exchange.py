@@ -3,8 +3,7 @@
 ``timing`` leaves out what is the same for every canary without the feature: ``count`` where every record
 stands for one event, a nullable column that is null throughout, ``compute_uncertain`` where nothing is.
 The gap may stand as what it is beyond the compute before the event: ``gap.beyond_compute`` and its steps.
-Lists are written flat: their lengths follow from the ranks of each record's group. A signature without
-``group`` runs on the first one.
+Lists are written flat: their lengths follow from the ranks of each record's group.
 """
 
 from __future__ import annotations
@@ -93,24 +92,14 @@ def timing_size(table: pa.Table) -> int:
 
 def exchange_size(header: CanaryHeader, timing: int) -> int:
     """Bytes of ``json_bytes(CANARY, ...)`` of a canary with this header; ``timing`` as from ``timing_size``."""
-    around = {**_header_document(header), "timing": {}, "content_id": "0" * 64}
+    around = {**msgspec.to_builtins(header), "timing": {}, "content_id": "0" * 64}
     return len(canonical_json(around)) + timing - 1
 
 
 def _to_json(stored: Stored[CanaryHeader]) -> JsonDocument:
-    document = _header_document(stored.header)
+    document: JsonDocument = msgspec.to_builtins(stored.header)
     if stored.table is not None:
         document["timing"] = plain_lists(timing_columns(stored.table))
-    return document
-
-
-def _header_document(header: CanaryHeader) -> JsonDocument:
-    """The header as plain data; the first group goes without saying."""
-    document: JsonDocument = msgspec.to_builtins(header)
-    document["signatures"] = [
-        {name: value for name, value in signature.items() if (name, value) != ("group", 0)}
-        for signature in document["signatures"]
-    ]
     return document
 
 
@@ -118,8 +107,6 @@ def _from_json(data: bytes) -> Stored[CanaryHeader]:
     document = decode(data, dict[str, Any])
     document.pop("content_id", None)
     timing = convert(document.pop("timing", None), dict[str, list[Any]])
-    signatures = convert(document.get("signatures", []), list[dict[str, Any]])
-    document["signatures"] = [{"group": 0, **signature} for signature in signatures]
     header = convert(document, CanaryHeader)
     return Stored(header, _table(header, timing))
 

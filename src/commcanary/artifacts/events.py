@@ -59,13 +59,16 @@ class ProcessGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Signature(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """All of an event but its timing. ``group`` is an index into the artifact's process groups."""
+    """All of an event but its timing. ``group`` is an index into the artifact's process groups.
 
-    # omit_defaults compares by identity: only None, booleans and small integers may have defaults here
+    Written without what its defaults say: a signature without ``group`` runs on the first one.
+    """
+
+    # omit_defaults compares by identity: only None, booleans, small integers and "" may be defaults here
     op: str
     bytes: int
-    group: int
-    phase: str
+    group: int = 0
+    phase: str = ""
     sender_rank: int | None = None
     receiver_rank: int | None = None
     tag: str | None = None

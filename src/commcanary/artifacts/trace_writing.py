@@ -62,7 +62,7 @@ def operation_fields(signature: Signature, group: ProcessGroup) -> dict[str, Any
     """The fields that say which operation an event is, defaults left out."""
     fields: dict[str, Any] = msgspec.to_builtins(signature)
     for name, value, default in (("group", group.name, "default"), ("phase", signature.phase, "unknown")):
-        fields.pop(name)
+        fields.pop(name, None)
         if value != default:
             fields[name] = value
     fields["ranks"] = msgspec.to_builtins(group.ranks)
