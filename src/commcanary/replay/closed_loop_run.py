@@ -11,6 +11,7 @@ from commcanary.replay.in_flight_layout import InFlightLayout
 from commcanary.replay.in_flight_state import initial_state
 from commcanary.replay.kernel_at_once import run_at_once
 from commcanary.replay.kernel_in_flight import run_in_flight
+from commcanary.replay.kernel_in_flight_samples import fill_samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,18 +128,12 @@ def general(
         program.members,
         latency_ns,
         work_ns,
-        layout.step_bounds,
-        layout.step_event,
-        layout.step_before,
-        layout.wait_bounds,
-        layout.wait_event,
-        layout.next_on_stream,
-        layout.node_bounds,
-        *state,
+        layout,
+        state,
         start,
         completion,
-        samples,
     )
+    fill_samples(program.signature, program.member_bounds, state.events, start, completion, samples)
     ranks, events = state.ranks, state.events
     return Outcome(
         start=start,

@@ -40,7 +40,7 @@ RANK = np.dtype(
         ("transfers", np.int32),
         ("head", np.int32),  # its first node
         ("computing", np.bool_),  # as the transfers on it last counted it
-        ("touched", np.bool_),
+        ("listed", np.bool_),  # among the touched of this moment
     ],
     align=True,
 )
@@ -68,7 +68,7 @@ STREAM = np.dtype(
         ("previous", np.int32),
         ("doing", np.int32),
         ("computing", np.int32),  # members that compute
-        ("stale", np.bool_),  # its rate has to be worked out anew
+        ("listed", np.bool_),  # among the stale of this moment: its rate has to be worked out anew
     ],
     align=True,
 )

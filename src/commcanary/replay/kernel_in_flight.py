@@ -5,12 +5,12 @@ whatever was touched are worked out anew, and with them when it ends. So the out
 actors within a moment.
 
 It is one long function on purpose: numba counts references to every array that a call passes on, and with a function
-per step that counting took ten times as long as the steps.
+per step that took ten times as long as the steps. What it calls in its loops is inlined at the source.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -26,9 +26,14 @@ from commcanary.replay.in_flight_state import (
     TRANSFER,
 )
 from commcanary.replay.kernel_durations import whole_ns
+from commcanary.replay.kernel_heap import settle
+from commcanary.replay.kernel_lists import listed_once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from commcanary.replay.in_flight_layout import InFlightLayout
+    from commcanary.replay.in_flight_state import InFlightState
 
 
 @njit(cache=True, error_model="numpy")
@@ -43,78 +48,36 @@ def run_in_flight(
     members: NDArray[np.int32],
     latency_ns: NDArray[np.int64],
     work_ns: NDArray[np.float64],
-    step_bounds: NDArray[np.int64],
-    step_event: NDArray[np.int32],
-    step_before: NDArray[np.int64],
-    wait_bounds: NDArray[np.int64],
-    wait_event: NDArray[np.int32],
-    next_on_stream: NDArray[np.int32],
-    node_bounds: NDArray[np.int64],
-    ranks: NDArray[Any],
-    events: NDArray[Any],
-    streams: NDArray[Any],
-    nodes: NDArray[Any],
-    heap: NDArray[np.int32],
-    place: NDArray[np.int32],
-    due_ns: NDArray[np.int64],
-    touched: NDArray[np.int32],
-    stale: NDArray[np.int32],
-    startable: NDArray[np.int32],
+    layout: InFlightLayout,
+    state: InFlightState,
     start_ns: NDArray[np.int64],
     completion_ns: NDArray[np.int64],
-    samples: NDArray[np.float64],
 ) -> None:
-    """One run from time 0: columns of the program and its layout, a fresh state, then what is filled.
-
-    ``samples`` has 5 rows of n, us. Start, completion and samples are per event.
-    """
+    """One run from time 0: columns of the program and its layout, a fresh state, then what is filled per event."""
+    step_bounds, step_event, step_before, wait_bounds, wait_event, _, next_on_stream, node_bounds = layout
+    ranks, events, streams, nodes, heap, place, due_ns, touched, stale, startable = state
     count, rank_count = len(signature), len(ranks)
     due = 0  # actors in the heap
-    now = 0
+    now = touched_count = stale_count = startable_count = 0
     for r in range(rank_count):
-        touched[r] = r
-        ranks[r].touched = True
+        touched_count = listed_once(ranks, touched, touched_count, r)
         ranks[r].doing = BLOCKED_LATER
         ranks[r].step -= 1  # it goes on from before its first step
-    touched_count = rank_count
-    stale_count = 0
-    startable_count = 0
-    first_moment = True
-    while first_moment or due > 0:
+    while due > 0 or touched_count > 0:
         # ---- what ends at this moment
-        if not first_moment:
+        if due > 0:
             now = due_ns[heap[0]]
-        first_moment = False
         while due > 0 and due_ns[heap[0]] == now:
             actor = heap[0]
             place[actor] = -1
             due -= 1
             if due > 0:
-                moved = heap[due]
-                time = due_ns[moved]
-                at = 0
-                while True:
-                    child = 2 * at + 1
-                    if child >= due:
-                        break
-                    if child + 1 < due and due_ns[heap[child + 1]] < due_ns[heap[child]]:
-                        child += 1
-                    other = heap[child]
-                    if due_ns[other] >= time:
-                        break
-                    heap[at] = other
-                    place[other] = at
-                    at = child
-                heap[at] = moved
-                place[moved] = at
+                settle(heap, place, due_ns, due, 0, heap[due])
             if actor < rank_count:
                 rank = ranks[actor]
                 rank.busy += now - rank.began
                 rank.outstanding = 0
-                if not rank.touched:
-                    rank.touched = True
-                    touched[touched_count] = actor
-                    touched_count += 1
+                touched_count = listed_once(ranks, touched, touched_count, actor)
                 continue
             here = actor - rank_count
             stream = streams[here]
@@ -128,10 +91,7 @@ def run_in_flight(
                 stream.since = now
                 stream.slowness = 0.0
                 stream.computing = 0
-                if not stream.stale:
-                    stream.stale = True
-                    stale[stale_count] = here
-                    stale_count += 1
+                stale_count = listed_once(streams, stale, stale_count, here)
             else:
                 stream.doing = IDLE
                 stream.previous = event
@@ -160,10 +120,7 @@ def run_in_flight(
                     other_node = rank.head
                     while other_node >= 0:
                         sharer = nodes[other_node].stream
-                        if not streams[sharer].stale:
-                            streams[sharer].stale = True
-                            stale[stale_count] = sharer
-                            stale_count += 1
+                        stale_count = listed_once(streams, stale, stale_count, sharer)
                         other_node = nodes[other_node].next
                 if begins:
                     nodes[node].next = rank.head
@@ -175,10 +132,7 @@ def run_in_flight(
                     stream.computing += rank.computing
                     continue
                 rank.collectives -= 1
-                if not rank.touched:
-                    rank.touched = True
-                    touched[touched_count] = r
-                    touched_count += 1
+                touched_count = listed_once(ranks, touched, touched_count, r)
                 if rank.doing == BLOCKED_AT_ONCE:
                     waited_for = rank.reached == event
                 else:
@@ -274,17 +228,11 @@ def run_in_flight(
             streams[here].doing = LATENCY
             streams[here].remaining = latency_ns[event]
             streams[here].slowness = 0.0
-            if not streams[here].stale:
-                streams[here].stale = True
-                stale[stale_count] = here
-                stale_count += 1
+            stale_count = listed_once(streams, stale, stale_count, here)
             for j in range(member_bounds[signature[event]], member_bounds[signature[event] + 1]):
                 rank = ranks[members[j]]
                 rank.collectives += 1
-                if not rank.touched:
-                    rank.touched = True
-                    touched[touched_count] = members[j]
-                    touched_count += 1
+                touched_count = listed_once(ranks, touched, touched_count, members[j])
         startable_count = 0
 
         # ---- who computes, as transfers see it
@@ -298,10 +246,7 @@ def run_in_flight(
                     while node >= 0:
                         here = nodes[node].stream
                         streams[here].computing += 1 if computing else -1
-                        if not streams[here].stale:
-                            streams[here].stale = True
-                            stale[stale_count] = here
-                            stale_count += 1
+                        stale_count = listed_once(streams, stale, stale_count, here)
                         node = nodes[node].next
 
         # ---- rates, and with them the ends
@@ -309,7 +254,7 @@ def run_in_flight(
             if i < touched_count:
                 actor = touched[i]
                 rank = ranks[actor]
-                rank.touched = False
+                rank.listed = False
                 if rank.doing != BEFORE and rank.doing != OVERLAP:
                     continue
                 slowness = 1.0 + a if rank.collectives > 0 else 1.0
@@ -324,7 +269,7 @@ def run_in_flight(
                 here = stale[i - touched_count]
                 actor = rank_count + here
                 stream = streams[here]
-                stream.stale = False
+                stream.listed = False
                 if stream.doing == IDLE:
                     continue
                 slowness = 1.0
@@ -350,37 +295,5 @@ def run_in_flight(
             if at < 0:
                 at = due
                 due += 1
-            while at > 0:
-                parent = (at - 1) >> 1
-                other = heap[parent]
-                if due_ns[other] <= time:
-                    break
-                heap[at] = other
-                place[other] = at
-                at = parent
-            while True:
-                child = 2 * at + 1
-                if child >= due:
-                    break
-                if child + 1 < due and due_ns[heap[child + 1]] < due_ns[heap[child]]:
-                    child += 1
-                other = heap[child]
-                if due_ns[other] >= time:
-                    break
-                heap[at] = other
-                place[other] = at
-                at = child
-            heap[at] = actor
-            place[actor] = at
-        touched_count = 0
-        stale_count = 0
-
-    for i in range(count):
-        mark = events[i]
-        size = member_bounds[signature[i] + 1] - member_bounds[signature[i]]
-        skew = mark.latest - mark.earliest
-        samples[0, i] = max(0, completion_ns[i] - mark.earliest_wait) / 1000.0
-        samples[1, i] = (completion_ns[i] - mark.earliest) / 1000.0
-        samples[2, i] = (start_ns[i] - mark.latest) / 1000.0
-        samples[3, i] = skew / 1000.0
-        samples[4, i] = whole_ns(skew - (mark.issues - size * mark.earliest) / size) / 1000.0
+            settle(heap, place, due_ns, due, at, actor)
+        touched_count = stale_count = 0
