@@ -31,6 +31,7 @@ rule all:
     input:
         f"{RESULTS}/manifest.json",
         f"{RESULTS}/report.html",
+        f"{RESULTS}/tables/wide.csv",
         f"{RESULTS}/expectations.json",
 
 

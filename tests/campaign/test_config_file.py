@@ -69,6 +69,7 @@ def refusal(tmp_path: Path, text: str) -> str:
         (changed("configurations", 1, "name", to=...), "configurations[1].name", "missing"),
         (changed("configurations", 1, "bandwidth_gbps", to=0), "configurations[1].bandwidth_gbps", "0"),
         (changed("configurations", 1, "bandwidth_gbps", to="fast"), "configurations[1].bandwidth_gbps", "str"),
+        (changed("configurations", 1, "name", to="../up"), "configurations[1].name", "'../up'"),
         (changed("baseline", to="fastest"), "workloads[0].baseline", "'fastest'"),
         (changed("representations", 0, "method", to="clusters"), "representations[0].method", "clusters"),
         (

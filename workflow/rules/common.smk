@@ -4,6 +4,7 @@ from pathlib import Path
 import msgspec
 from snakemake.exceptions import WorkflowError
 
+from commcanary.campaign.config_file import config_files
 from commcanary.campaign.plan import Plan
 from commcanary.campaign.provenance import code_digest, source_digest
 from commcanary.errors import CommCanaryError

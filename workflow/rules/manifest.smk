@@ -1,6 +1,7 @@
 rule manifest:
     input:
         config=CONFIG_FILE,
+        configurations=config_files(CONFIG_FILE)[1:],
         sources=[path for workload in PLAN.workloads for path in PLAN.source_files(workload)],
     output:
         manifest=f"{RESULTS}/manifest.json",

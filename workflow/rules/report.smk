@@ -42,3 +42,20 @@ rule page:
         code=code_digest("commcanary.reporting.campaign_page"),
     script:
         "../scripts/page.py"
+
+
+rule wide:
+    input:
+        cells=f"{RESULTS}/tables/cells.parquet",
+    output:
+        wide=report(f"{RESULTS}/tables/wide.csv", caption="../report/wide.rst", category="Tables"),
+    log:
+        f"{RESULTS}/logs/wide.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/wide/campaign.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("commcanary.reporting.wide"),
+    script:
+        "../scripts/wide.py"

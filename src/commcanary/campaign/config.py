@@ -15,7 +15,9 @@ from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
 from commcanary.replay.configuration import Configuration
 
-Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+Name = Annotated[str, msgspec.Meta(pattern=NAME_PATTERN)]
 """Names become folders: letters, digits, dot, dash and underscore."""
 
 Rank = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,9}$")]

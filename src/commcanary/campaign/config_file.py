@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import yaml
 
 from commcanary.artifacts.files import read_bytes
 from commcanary.artifacts.jsontext import convert
-from commcanary.campaign.config import CampaignConfig, KinetoSource, SynthSource, TraceSource, Workload
+from commcanary.campaign.config import NAME_PATTERN, CampaignConfig, KinetoSource, SynthSource, TraceSource, Workload
 from commcanary.errors import InputRefusal, Refusal
 from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
@@ -42,6 +43,13 @@ def load_config(path: Path) -> CampaignConfig:
     except Refusal as refusal:
         raise refusal.in_file(str(path)) from refusal.__cause__
     return config
+
+
+def config_files(path: Path) -> tuple[Path, ...]:
+    """The configuration file at ``path`` and the file of configurations that it names, if it names one."""
+    document = load_yaml(path)
+    named = document.get("configurations") if isinstance(document, dict) else None
+    return (path, path.parent / named) if isinstance(named, str) else (path,)
 
 
 def load_yaml(path: Path) -> Any:
@@ -160,6 +168,9 @@ def _unique(place: str, names: Sequence[str | None]) -> list[str]:
         if count > 1:
             number = len(names) - 1 - list(reversed(names)).index(name)
             raise InputRefusal(f"{place}[{number}].name", f"{name!r} is used {count} times", "give each its own name")
+    for number, name in enumerate(names):
+        if not re.fullmatch(NAME_PATTERN, str(name)):
+            raise InputRefusal(f"{place}[{number}].name", f"is {name!r}", f"names become files: {NAME_PATTERN}")
     return [str(name) for name in names]
 
 

@@ -16,10 +16,14 @@ _PACKAGE = Path(commcanary.__file__).parent
 def code_digest(module: str) -> str:
     """Hex SHA-256 over ``module`` and every module of this package that it imports, directly or not.
 
-    Each counts as its syntax tree, so that a comment or a line break changes nothing. Also covers
-    imports inside functions, because that is where heavy modules are loaded.
+    Each counts as its syntax tree, so that a comment or a line break changes nothing; templates beside a
+    module count by their bytes. Also covers imports inside functions, because that is where heavy modules
+    are loaded.
     """
     digest = hashlib.sha256()
+    folders = {_file(name).parent for name in reached_modules(module)}
+    for template in sorted(path for folder in folders for path in folder.glob("templates/*")):
+        digest.update(template.read_bytes())
     for name in sorted(reached_modules(module)):
         tree = ast.dump(ast.parse(_file(name).read_text(encoding="utf-8")))
         digest.update(f"{name}\n{hashlib.sha256(tree.encode()).hexdigest()}\n".encode())

@@ -11,6 +11,7 @@ import commcanary
 from commcanary.artifacts.document import document_kind
 from commcanary.artifacts.files import read_bytes, write_artifact
 from commcanary.artifacts.stored import SourceFile, Stored
+from commcanary.campaign.config_file import config_files
 from commcanary.campaign.plan import Plan
 from commcanary.campaign.provenance import source_digest
 from commcanary.campaign.receipts import file_sha256
@@ -49,7 +50,7 @@ MANIFEST = document_kind("manifest", MANIFEST_FORMAT, Manifest)
 def manifest_stage(config_path: Path, output: Path) -> Manifest:
     """Write the manifest of the campaign configured at ``config_path``."""
     plan = Plan.load(config_path)
-    files = [config_path, *(path for workload in plan.workloads for path in plan.source_files(workload))]
+    files = [*config_files(config_path), *(path for workload in plan.workloads for path in plan.source_files(workload))]
     model = model_named(plan.config.replay.model)
     lock = Path(commcanary.__file__).parents[2] / "requirements.lock"
     manifest = Manifest(
