@@ -82,7 +82,7 @@ class SearchSummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     candidate_count: int
     accepted_candidates: int
-    selected: dict[str, float | None]
+    selected: dict[str, int | float | None]
     selected_canary_bytes_without_search_metadata: int
     ledger_content_id: str
 

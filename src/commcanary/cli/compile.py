@@ -38,6 +38,15 @@ def command(
     reference_trace: Annotated[
         Path | None, typer.Option(help="The original that a cut or sampled trace was made from.")
     ] = None,
+    behavior_search: Annotated[
+        bool, typer.Option("--behavior-search", help="Find the smallest canary that behaves like its source.")
+    ] = False,
+    behavior_search_min_sample_limit: Annotated[
+        int, typer.Option(min=1, help="Smallest sample limit that the search tries.")
+    ] = 2,
+    held_out: Annotated[
+        Path | None, typer.Option(help="File of configurations that the search reports apart and never chooses by.")
+    ] = None,
     model: Model = "scheduler-v4",
     assume: Assume = None,
 ) -> None:
@@ -45,7 +54,9 @@ def command(
     from commcanary.compile.compiler import CompileSettings
     from commcanary.compile.fidelity import ERROR_FIELDS, LOSSLESS
     from commcanary.stages.behavior_gate import BehaviorGate
+    from commcanary.stages.behavior_search import behavior_search_stage, ledger_path
     from commcanary.stages.compile import compile_stage
+    from commcanary.stages.configurations import read_configurations
 
     if lossless_timing and (timing_sample_limit is not None or quantum_us is not None):
         raise UsageError("--lossless-timing excludes --timing-sample-limit and --quantum-us")
@@ -64,13 +75,39 @@ def command(
         quantum_ns=None if quantum_us is None else round(quantum_us * NS_PER_US),
         budget={name: value for name, value in budget.items() if value is not None},
     )
-    if reference_trace is not None and not require_behavior_verification:
-        raise UsageError("--reference-trace is for --require-behavior-verification; give both or neither")
-    gate = BehaviorGate(model, assumptions=numbers("--assume", assume)) if require_behavior_verification else None
-    with working(f"compiling {trace}"):
-        compiler = compile_stage(
-            trace, output, settings, max_events=max_events, gate=gate, original_path=reference_trace
-        ).header.compiler
+    gated = require_behavior_verification or behavior_search
+    if not gated and (reference_trace is not None or held_out is not None):
+        raise UsageError(
+            "--reference-trace and --held-out go with --require-behavior-verification or --behavior-search"
+        )
+    if behavior_search and (lossless_timing or timing_sample_limit or quantum_us or max_events):
+        raise UsageError("--behavior-search chooses the timing of the whole trace; leave other timing options out")
+    gate = BehaviorGate(
+        model,
+        held_out=() if held_out is None else read_configurations(held_out),
+        assumptions=numbers("--assume", assume),
+    )
+    with working(f"compiling {trace}") as progress:
+        if behavior_search:
+            found = behavior_search_stage(
+                trace,
+                output,
+                gate,
+                original_path=reference_trace,
+                min_sample_limit=behavior_search_min_sample_limit,
+                budget=settings.budget,
+                progress=progress,
+            )
+            compiler = found.canary.header.compiler
+        else:
+            compiler = compile_stage(
+                trace,
+                output,
+                settings,
+                max_events=max_events,
+                gate=gate if require_behavior_verification else None,
+                original_path=reference_trace,
+            ).header.compiler
     print(
         f"canary {show_bytes(compiler.canary_bytes)}, trace {show_bytes(compiler.source_bytes)} "
         f"({show_ratio(compiler.source_bytes / compiler.canary_bytes)}); {compiler.source_events} events -> "
@@ -78,3 +115,10 @@ def command(
     )
     if compiler.timing_mode != LOSSLESS:
         print(" ".join(f"{name}={getattr(compiler.fidelity, name)!r}" for name in ERROR_FIELDS))
+    if behavior_search:
+        summary = compiler.behavior_search
+        assert summary is not None
+        print(
+            f"search: {summary.accepted_candidates} of {summary.candidate_count} candidates accepted; "
+            f"ledger in {ledger_path(output)}"
+        )

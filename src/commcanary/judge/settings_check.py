@@ -24,7 +24,7 @@ def settings_check(source: Trace, canary: Canary) -> list[Check]:
         from commcanary.compile.compiler import CompileSettings, compile_trace  # heavy, and seldom asked for
 
         try:
-            again = compile_trace(source, CompileSettings(compiler.timing_sample_limit, compiler.quantum_ns))
+            again = compile_trace(source, CompileSettings.of(compiler))
             checks.append(equal("compiler_settings", again.stored.table_digest, canary.stored.table_digest, place))
         except (UsageError, BudgetRefusal) as refusal:
             checks.append(Check("compiler_settings", FAIL, "settings that compile", str(refusal), place))

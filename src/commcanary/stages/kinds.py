@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import format_of
 from commcanary.artifacts.trace_exchange import TRACE
+from commcanary.compile.search_ledger import SEARCH_LEDGER
 from commcanary.errors import InputRefusal
 from commcanary.judge.ablation import ABLATION_COSTS
 from commcanary.judge.behavior import BEHAVIOR
@@ -40,6 +41,7 @@ KINDS: tuple[Kind[Any], ...] = (
     POLICY_OUTCOME,
     CELLS,
     MANIFEST,
+    SEARCH_LEDGER,
     EXPECTATIONS,
     ABLATION_COSTS,
     PARAM_ACCOUNT,
