@@ -130,7 +130,9 @@ class Recorder:
         self.done.append(UNKNOWN)
         self.overlap.append(0)
         self.early.append(0)
-        self._will_write()
+        self._changed = True
+        if not self._hooked:
+            self._will_write()
         return len(self.key) - 1
 
     def left(self, at: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from commcanary.capture.clock import calibrate, clock_id
@@ -39,6 +39,7 @@ class TorchCalls:
     def __init__(self, c10d: Any, recorder: Recorder) -> None:
         self.c10d, self.recorder = c10d, recorder
         self._groups: weakref.WeakKeyDictionary[Any, tuple[int, tuple[int, ...]]] = weakref.WeakKeyDictionary()
+        self._keys: dict[tuple[Any, ...], CallKey] = {}
 
     def recorded(self, function: Callable[..., Any], reader: Callable[..., Seen]) -> Callable[..., Any]:
         """``function`` with one record a call."""
@@ -174,27 +175,36 @@ class TorchCalls:
             known = self._groups[group] = (self.recorder.group(str(group.group_name), ranks), ranks)
         number, ranks = known
         first = (seen.given or seen.got)[0]
-        size = first.element_size()
-        given = sum(tensor.numel() for tensor in seen.given)
-        got = sum(tensor.numel() for tensor in seen.got)
+        given, got = _elements(seen.given), _elements(seen.got)
+        reduction = _reduction(seen.reduction)
+        shape = (seen.op, given, got, first.dtype, first.device, number, seen[6:], reduction)
+        key = self._keys.get(shape)
+        if key is not None:
+            return key
         if not given and not got:
             self.recorder.not_taken(RULE, "skipped", "empty: no elements")
             return None
         message = seen.op in ("send", "recv")
-        return CallKey(
+        key = self._keys[shape] = CallKey(
             seen.op,
-            max(given, got) * size,
+            max(given, got) * first.element_size(),
             given,
             got,
             str(first.dtype)[6:],  # torch.float32
             number,
             _global(seen.root, seen.group_root, ranks),
-            _reduction(seen.reduction),
+            reduction,
             _global(seen.peer, seen.group_peer, ranks),
             str(seen.tag) if message and seen.tag else None,
             "unknown",
             first.device.type,
         )
+        return key
+
+
+def _elements(tensors: Sequence[Any]) -> int:
+    elements: int = sum([tensor.numel() for tensor in tensors])
+    return elements
 
 
 def _global(rank: int | None, number: int | None, ranks: tuple[int, ...]) -> int | None:

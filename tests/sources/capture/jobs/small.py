@@ -1,5 +1,8 @@
 import time
-import torch, torch.distributed as dist
+
+import torch
+import torch.distributed as dist
+
 dist.init_process_group("gloo")
 rank, world = dist.get_rank(), dist.get_world_size()
 data = torch.ones(256)
