@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,9 +14,13 @@ if TYPE_CHECKING:
 
 DOCUMENTS = [
     path.relative_to(ROOT).as_posix()
-    for path in sorted((ROOT / "docs").rglob("*.md"))
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if commands_of(path.read_text(encoding="utf-8"))
 ]
+
+
+_IDS = re.compile(r"(states|hashes to) [0-9a-f]{12}")
+"""Content ids of reports: they hold the last bit of logarithms, which may differ between machines."""
 
 
 def test_there_are_documents() -> None:
@@ -28,4 +33,6 @@ def test_commands_print_what_the_document_says(name: str, tmp_path: Path) -> Non
     reader = Reader(tmp_path)
     for documented in commands_of((ROOT / name).read_text(encoding="utf-8")):
         printed = reader.type(documented.command)
-        assert printed == documented.printed, f"{name}:{documented.line}: $ {documented.command}"
+        assert _IDS.sub(r"\1 ID", printed) == _IDS.sub(r"\1 ID", documented.printed), (
+            f"{name}:{documented.line}: $ {documented.command}"
+        )
