@@ -1,4 +1,4 @@
-FIGURES = ("inversion", "latency", "regressions", "trust", "sizes")
+FIGURES = ("inversion", "latency", "regressions", "trust", "sizes", "growth")
 
 
 rule figures:

@@ -12,6 +12,7 @@ from commcanary.artifacts.files import read_artifact, read_bytes
 from commcanary.campaign.config import CampaignConfig
 from commcanary.campaign.plan import Plan
 from commcanary.reporting.benchmarks import read_jobs, seconds_by_rule
+from commcanary.reporting.drawings.growth import FEWEST_LENGTHS, crossovers
 from commcanary.reporting.figures import FIGURES
 from commcanary.reporting.pages import write_page
 from commcanary.reporting.ran import configuration_table, workload_rows
@@ -58,6 +59,8 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
         rules=seconds_by_rule(jobs),
         job_count=len(jobs),
         total_seconds=sum(job.seconds for job in jobs),
+        fewest_lengths=FEWEST_LENGTHS,
+        crossovers=crossovers(representations),
         figures={name: _figure(folder / "figures" / f"{name}.svg") for name in FIGURES},
     )
 

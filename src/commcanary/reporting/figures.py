@@ -6,6 +6,7 @@ from pathlib import Path
 
 from commcanary.artifacts.atomic import write_bytes
 from commcanary.reporting.drawing import house_style
+from commcanary.reporting.drawings.growth import draw_growth
 from commcanary.reporting.drawings.inversion import draw_inversion
 from commcanary.reporting.drawings.latency import draw_latency
 from commcanary.reporting.drawings.regressions import draw_regressions
@@ -14,7 +15,7 @@ from commcanary.reporting.drawings.trust import draw_trust
 from commcanary.reporting.svgfile import svg_bytes
 from commcanary.reporting.tables import read_cells, read_representations
 
-FIGURES = ("inversion", "latency", "regressions", "trust", "sizes")
+FIGURES = ("inversion", "latency", "regressions", "trust", "sizes", "growth")
 """Names of the files, in the order in which they are returned."""
 
 
@@ -32,6 +33,7 @@ def draw_figures(tables: Path, output: Path) -> tuple[Path, ...]:
             "regressions": draw_regressions(cells),
             "trust": draw_trust(representations),
             "sizes": draw_sizes(representations),
+            "growth": draw_growth(representations),
         }
         files = {name: svg_bytes(name, drawings[name]) for name in FIGURES}
     for name, data in files.items():
