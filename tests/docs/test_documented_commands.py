@@ -32,7 +32,5 @@ def test_commands_print_what_the_document_says(name: str, tmp_path: Path) -> Non
     """After a wanted change: ``python tests/docs/documented_commands.py FILE`` writes what they print now."""
     reader = Reader(tmp_path)
     for documented in commands_of((ROOT / name).read_text(encoding="utf-8")):
-        printed = reader.type(documented.command)
-        assert _IDS.sub(r"\1 ID", printed) == _IDS.sub(r"\1 ID", documented.printed), (
-            f"{name}:{documented.line}: $ {documented.command}"
-        )
+        printed, expected = (_IDS.sub(r"\1 ID", t) for t in (reader.type(documented.command), documented.printed))
+        assert printed == expected, f"{name}:{documented.line}: $ {documented.command}"
