@@ -22,6 +22,11 @@ from commcanary.capture.shard import write_shard
 UNKNOWN = -1
 now = time.monotonic_ns
 
+COLUMNS = ("key", "issue", "wait", "done", "before", "overlap", "early")
+"""A row of the recorder: one flat array, because a call must cost a few microseconds in a cold cache."""
+WIDTH = len(COLUMNS)
+WAIT, DONE, OVERLAP, EARLY = (COLUMNS.index(name) for name in ("wait", "done", "overlap", "early"))
+
 FOLDER_VARIABLE = "COMMCANARY_CAPTURE_DIR"
 SESSION_VARIABLE = "COMMCANARY_CAPTURE_SESSION"
 SHARD_FORMAT = "commcanary.capture-shard.v1"
@@ -44,8 +49,10 @@ class CallKey(NamedTuple):
     device: str = "cpu"
 
 
-class ThreadState(threading.local):
+class ThreadState:
     """Where one thread stands. ``depth`` is above 0 inside a communication call."""
+
+    __slots__ = ("compute", "depth", "in_flight", "returning", "since")
 
     def __init__(self) -> None:
         self.depth = 0
@@ -60,8 +67,6 @@ class Recorder:
 
     def __init__(self, folder: str, session: str) -> None:
         self.folder, self.session = folder, session
-        self._lock = threading.RLock()
-        self.thread = ThreadState()
         self.restart()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.restart)
@@ -69,17 +74,16 @@ class Recorder:
     def restart(self) -> None:
         """Forget everything: a forked process starts empty, its parent writes the parent's calls."""
         self._lock = threading.RLock()
-        self.thread = ThreadState()
+        self._threads = threading.local()
         self.rank = self.world_size = UNKNOWN
         self.backend: str | None = None
         self.calibration: Calibration | None = None
         self.conflict: str | None = None
         self.groups: dict[tuple[str, tuple[int, ...]], int] = {}
         self.keys: dict[CallKey, int] = {}
-        self.key, self.issue, self.wait, self.done, self.before, self.overlap = (array("q") for _ in range(6))
-        self.early = array("b")
+        self.rows = array("q")
         self.left_out: dict[tuple[str, str, str], list[int]] = {}
-        self._waiting: dict[int, tuple[Any, int, dict[int, None]]] = {}
+        self.waiting: dict[int, tuple[Any, int, dict[int, None]]] = {}
         self._changed = self._hooked = False
 
     def join(self, rank: int, world_size: int, backend: str | None, calibration: Calibration | None) -> None:
@@ -96,111 +100,81 @@ class Recorder:
         """The number of a process group."""
         return self.groups.setdefault((name, ranks), len(self.groups))
 
-    def entered(self, at: int) -> None:
-        """A communication call begins on this thread: what lies behind it since the last one was compute."""
-        thread = self.thread
-        since = thread.since
-        if thread.returning:
-            since = max([since] + [self.done[index] for index in thread.returning])
-            thread.returning = []
+    def here(self) -> ThreadState:
+        """The state of the calling thread."""
+        try:
+            state: ThreadState = self._threads.state
+        except AttributeError:
+            state = self._threads.state = ThreadState()
+        return state
+
+    def entered(self, state: ThreadState, at: int) -> None:
+        """A communication call begins on a thread: what lies behind it since the last one was compute."""
+        since = state.since
+        if state.returning:
+            since = max([since] + [self.rows[row * WIDTH + DONE] for row in state.returning])
+            state.returning = []
+        state.since = at
         if since == UNKNOWN:
-            thread.compute = UNKNOWN
-            return
-        span = max(0, at - since)
-        thread.since = at
-        if thread.in_flight:
-            last = next(reversed(thread.in_flight))
-            self.overlap[last] += span
-        elif thread.compute != UNKNOWN:
-            thread.compute += span
+            state.compute = UNKNOWN
+        elif at > since:
+            if state.in_flight:
+                self.rows[next(reversed(state.in_flight)) * WIDTH + OVERLAP] += at - since
+            elif state.compute != UNKNOWN:
+                state.compute += at - since
 
-    def issued(self, key: CallKey, at: int) -> int:
-        """A call of ``key`` was issued; its index, to be finished with ``blocked``, ``watch`` or ``unfinished``."""
-        thread = self.thread
+    def append(self, state: ThreadState, key: int, issue: int, wait: int = UNKNOWN, done: int = UNKNOWN) -> int:
+        """A call of key number ``key`` was made; its row."""
+        before, state.compute = state.compute, 0
         with self._lock:
-            index = self._append(key, at, thread.compute)
-        thread.compute = 0
-        return index
-
-    def _append(self, key: CallKey, issue: int, before: int) -> int:
-        self.key.append(self.keys.setdefault(key, len(self.keys)))
-        self.issue.append(issue)
-        self.before.append(before)
-        self.wait.append(UNKNOWN)
-        self.done.append(UNKNOWN)
-        self.overlap.append(0)
-        self.early.append(0)
+            row = len(self.rows) // WIDTH
+            self.rows.extend((key, issue, wait, done, before, 0, 0))
         self._changed = True
         if not self._hooked:
             self._will_write()
-        return len(self.key) - 1
+        return row
 
-    def left(self, at: int) -> None:
-        """The thread leaves a communication call."""
-        self.thread.since = at
-        if self.thread.compute == UNKNOWN:
-            self.thread.compute = 0
+    def number(self, key: CallKey) -> int:
+        """The number of a key."""
+        with self._lock:
+            return self.keys.setdefault(key, len(self.keys))
 
-    def blocked(self, index: int, at: int) -> None:
-        """The call returned ``at`` with its result: its caller waited from its issue on."""
-        self.wait[index], self.done[index] = self.issue[index], at
-
-    def fly(self, index: int) -> None:
-        """The call is in flight: time of this thread is its overlapped compute until somebody waits for it."""
-        self.thread.in_flight[index] = None
-
-    def watch(self, work: Any, index: int) -> None:
-        """The call is in flight behind ``work``."""
-        self.fly(index)
-        flights, number = self.thread.in_flight, id(work)
+    def watch(self, state: ThreadState, work: Any, row: int) -> None:
+        """The call is in flight behind ``work``: this thread's time is its overlapped compute until the wait."""
+        flights, name = state.in_flight, id(work)
+        flights[row] = None
 
         def dropped(_: Any) -> None:
-            flights.pop(index, None)
-            if number in self._waiting and self._waiting[number][1] == index:
-                del self._waiting[number]
+            flights.pop(row, None)
+            entry = self.waiting.get(name)
+            if entry is not None and entry[1] == row:
+                del self.waiting[name]
 
-        self._waiting[number] = (weakref.ref(work, dropped), index, flights)
+        self.waiting[name] = (weakref.ref(work, dropped), row, flights)
 
     def waited_for(self, work: Any) -> int:
-        """The index of the call behind ``work`` if nobody has waited for it yet, else -1."""
-        entry = self._waiting.get(id(work))
+        """The row of the call behind ``work`` if nobody has waited for it yet, else -1."""
+        entry = self.waiting.get(id(work))
         return UNKNOWN if entry is None or entry[0]() is not work else entry[1]
 
-    def waits(self, index: int, at: int) -> None:
-        """This thread begins to wait for a call."""
-        self.wait[index] = at
-        self.thread.in_flight.pop(index, None)
-
-    def finished(self, work: Any, index: int, at: int, early: bool) -> None:
-        """The wait returned; ``early`` says that the call had completed before, some time since its issue."""
-        _, _, flights = self._waiting.pop(id(work))
-        flights.pop(index, None)
-        self.done[index], self.early[index] = at, early
+    def finished(self, work: Any, begin: int, end: int, early: bool) -> None:
+        """Somebody waited for ``work``; ``early`` says that it had completed before, some time since its issue."""
+        _, row, flights = self.waiting.pop(id(work))
+        flights.pop(row, None)
+        at = row * WIDTH
+        self.rows[at + WAIT], self.rows[at + DONE], self.rows[at + EARLY] = begin, end, early
 
     def add(self, key: CallKey, issue: int, wait: int, done: int, before: int) -> None:
         """A call that another library made, with its times; the thread's own account is not touched."""
-        with self._lock:
-            index = self._append(key, issue, before)
-            self.wait[index], self.done[index] = wait, done
-            self.overlap[index] = UNKNOWN if wait == UNKNOWN else wait - issue
+        state = ThreadState()
+        state.compute = before
+        row = self.append(state, self.number(key), issue, wait, done)
+        self.rows[row * WIDTH + OVERLAP] = UNKNOWN if wait == UNKNOWN else wait - issue
 
-    def revoke(self, index: int) -> None:
-        """The call raised: it is no record, for nobody knows what the other ranks saw of it."""
-        self.key[index] = UNKNOWN
-        self.not_taken("torch.distributed call", "skipped", "the call raised an exception")
-
-    def rename(self, index: int, key: CallKey) -> None:
-        """Replace the key of a call, whose sender is known only when the message is there."""
-        with self._lock:
-            self.key[index] = self.keys.setdefault(key, len(self.keys))
-
-    def key_of(self, index: int) -> CallKey:
-        """The key of a call."""
-        return list(self.keys)[self.key[index]]
-
-    def ranks_of(self, group: int) -> tuple[int, ...]:
-        """The global ranks of a group."""
-        return list(self.groups)[group][1]
+    def name_sender(self, row: int, sender: int) -> None:
+        """A message from any rank has come: its key gets the sender's global rank as its peer."""
+        at = row * WIDTH
+        self.rows[at] = self.number(list(self.keys)[self.rows[at]]._replace(peer=sender))
 
     def not_taken(self, rule: str, fate: str, reason: str, ns: int = 0) -> None:
         """Count a call that is no record: ``fate`` is skipped or unknown."""
@@ -216,7 +190,6 @@ class Recorder:
             return
         with self._lock:
             calibration = self.calibration or Calibration(clock_id(), None, None)
-            names = ("key", "issue", "wait", "done", "before", "overlap", "early")
             document = {
                 "format": SHARD_FORMAT,
                 "session": self.session,
@@ -227,8 +200,8 @@ class Recorder:
                 "clock": calibration._asdict(),
                 "groups": [{"name": name, "ranks": list(ranks)} for name, ranks in self.groups],
                 "keys": [key._asdict() for key in self.keys],
-                "records": len(self.key),
-                "columns": {name: getattr(self, name).tolist() for name in names},
+                "records": len(self.rows) // WIDTH,
+                "columns": {name: self.rows[at::WIDTH].tolist() for at, name in enumerate(COLUMNS)},
                 "left_out": [
                     {"rule": rule, "fate": fate, "reason": reason, "count": count, "ns": ns}
                     for (rule, fate, reason), (count, ns) in self.left_out.items()

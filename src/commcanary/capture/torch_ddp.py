@@ -7,7 +7,7 @@ import sys
 import weakref
 from typing import Any
 
-from commcanary.capture.recorder import RECORDER, UNKNOWN, Recorder, now
+from commcanary.capture.recorder import DONE, EARLY, RECORDER, UNKNOWN, WAIT, WIDTH, Recorder, now
 from commcanary.capture.torch_calls import TorchCalls
 from commcanary.capture.torch_readers import Seen
 
@@ -40,13 +40,12 @@ def attach(module: Any) -> None:
 
     @functools.wraps(broadcast)
     def broadcast_seen(*args: Any, **kwargs: Any) -> Any:
-        begin = now()
-        recorder.entered(begin)
+        begin, state = now(), recorder.here()
+        recorder.entered(state, begin)
         try:
             return broadcast(*args, **kwargs)
         finally:
-            end = now()
-            recorder.left(end)
+            state.since = end = now()
             recorder.not_taken(RULE, "unknown", "broadcasts of parameters or buffers run in C++", end - begin)
 
     ddp.forward, ddp._register_builtin_comm_hook = forward_recorded, builtin_seen
@@ -65,38 +64,40 @@ class BucketHook:
     def __call__(self, bucket: Any) -> Any:
         """Issue the bucket's all-reduce; the future of the averaged gradients."""
         recorder, tensor = self.recorder, bucket.buffer()
-        recorder.entered(now())
+        state = recorder.here()
+        recorder.entered(state, now())
         tensor.mul_(1.0 / self.group.size())
         key = self._calls.key(Seen("all_reduce", [tensor], [tensor], self.group, False, "sum"))
         assert key is not None
         on_host = key.device == "cpu"
-        index = recorder.issued(key._replace(phase="backward"), now())
-        recorder.thread.depth += 1
+        row = recorder.append(state, recorder.number(key._replace(phase="backward")), now())
+        state.depth += 1
         try:
             future = self.dist.all_reduce(tensor, group=self.group, async_op=True).get_future()
         finally:
-            recorder.thread.depth -= 1
+            state.depth -= 1
         if on_host:
             if not self._pending:
                 self._at_end(self._waits)  # queued before the reducer's own callback, which waits for all buckets
-            self._pending.append(index)
-            recorder.fly(index)
-        recorder.left(now())
+            self._pending.append(row)
+            state.in_flight[row] = None
+        state.since = now()
 
         def averaged(finished: Any) -> Any:
             if on_host:
-                recorder.done[index] = now()
+                recorder.rows[row * WIDTH + DONE] = now()
             return finished.value()[0]
 
         return future.then(averaged)
 
     def _waits(self) -> None:
         """The backward pass has computed all gradients; DDP now waits for what is still in flight."""
-        recorder, at = self.recorder, now()
-        recorder.entered(at)
-        for index in self._pending:
-            recorder.waits(index, at)
-            recorder.early[index] = recorder.done[index] != UNKNOWN
-        recorder.thread.returning += self._pending
+        recorder, at, state = self.recorder, now(), self.recorder.here()
+        recorder.entered(state, at)
+        for row in self._pending:
+            state.in_flight.pop(row, None)
+            recorder.rows[row * WIDTH + WAIT] = at
+            recorder.rows[row * WIDTH + EARLY] = recorder.rows[row * WIDTH + DONE] != UNKNOWN
+        state.returning += self._pending
         self._pending = []
-        recorder.left(at)
+        state.since = at

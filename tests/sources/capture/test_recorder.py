@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commcanary.capture.clock import Calibration, calibrate, clock_id
-from commcanary.capture.recorder import CallKey, Recorder
+from commcanary.capture.recorder import COLUMNS, CallKey, Recorder
 from commcanary.sources.capture.shard import read_shard
 
 if TYPE_CHECKING:
@@ -31,24 +31,26 @@ def recorder(tmp_path: Path) -> Recorder:
     made = Recorder(str(tmp_path), "s")
     made.group("0", (0, 1))
     made.join(0, 2, "gloo", Calibration("c", 0, 0))
-    made.left(1000)
+    made.here().since = 1000
     return made
 
 
+def column(recorder: Recorder, name: str) -> list[int]:
+    return recorder.rows[COLUMNS.index(name) :: len(COLUMNS)].tolist()
+
+
 def issue(recorder: Recorder, at: int, returned: int) -> tuple[int, Work]:
-    recorder.entered(at)
-    index, work = recorder.issued(KEY, at), Work()
-    recorder.watch(work, index)
-    recorder.left(returned)
-    return index, work
+    recorder.entered(recorder.here(), at)
+    row, work = recorder.append(recorder.here(), recorder.number(KEY), at), Work()
+    recorder.watch(recorder.here(), work, row)
+    recorder.here().since = returned
+    return row, work
 
 
 def wait(recorder: Recorder, work: Work, at: int, returned: int) -> None:
-    index = recorder.waited_for(work)
-    recorder.entered(at)
-    recorder.waits(index, at)
-    recorder.finished(work, index, returned, False)
-    recorder.left(returned)
+    recorder.entered(recorder.here(), at)
+    recorder.finished(work, at, returned, False)
+    recorder.here().since = returned
 
 
 def test_every_stretch_of_compute_counts_once(recorder: Recorder) -> None:
@@ -57,32 +59,32 @@ def test_every_stretch_of_compute_counts_once(recorder: Recorder) -> None:
     wait(recorder, two, 1450, 1500)  # 30 beside the second
     wait(recorder, one, 1507, 1600)  # 7 beside the first, the only one left
     third, _ = issue(recorder, 1640, 1650)  # 40 before it
-    assert recorder.before.tolist() == [300, 0, 40]
-    assert recorder.overlap.tolist() == [107, 30, 0]
-    assert [recorder.wait[i] for i in (first, second, third)] == [1507, 1450, -1]
-    assert [recorder.done[i] for i in (first, second, third)] == [1600, 1500, -1]
+    assert column(recorder, "before") == [300, 0, 40]
+    assert column(recorder, "overlap") == [107, 30, 0]
+    assert [column(recorder, "wait")[i] for i in (first, second, third)] == [1507, 1450, -1]
+    assert [column(recorder, "done")[i] for i in (first, second, third)] == [1600, 1500, -1]
 
 
 def test_control_calls_are_no_compute_and_lose_none(recorder: Recorder) -> None:
-    recorder.entered(1100)  # a barrier: 100 of compute before it
-    recorder.left(1900)
+    recorder.entered(recorder.here(), 1100)  # a barrier: 100 of compute before it
+    recorder.here().since = 1900
     issue(recorder, 1950, 1960)  # and 50 after it
-    assert recorder.before.tolist() == [150]
+    assert column(recorder, "before") == [150]
 
 
 def test_first_call_of_another_thread_does_not_know_what_was_before(recorder: Recorder) -> None:
     thread = threading.Thread(target=lambda: (issue(recorder, 1200, 1210), issue(recorder, 1260, 1270)))
     thread.start()
     thread.join()
-    assert recorder.before.tolist() == [-1, 0]
-    assert recorder.overlap.tolist() == [50, 0]
+    assert column(recorder, "before") == [-1, 0]
+    assert column(recorder, "overlap") == [50, 0]
 
 
 def test_dropped_work_is_in_flight_no_more(recorder: Recorder) -> None:
     _, work = issue(recorder, 1100, 1110)
     del work
     issue(recorder, 1150, 1160)
-    assert recorder.before.tolist() == [100, 40]
+    assert column(recorder, "before") == [100, 40]
 
 
 def test_second_wait_changes_nothing(recorder: Recorder) -> None:
@@ -93,8 +95,7 @@ def test_second_wait_changes_nothing(recorder: Recorder) -> None:
 
 def test_shard_is_what_the_reader_reads(recorder: Recorder, tmp_path: Path) -> None:
     issue(recorder, 1100, 1110)
-    raised = recorder.issued(KEY, 1200)
-    recorder.revoke(raised)
+    recorder.not_taken("x", "skipped", "control: barrier", 5)
     recorder.write()
     (path,) = tmp_path.glob("*")
     shard = read_shard(path)
@@ -124,7 +125,7 @@ def test_failed_write_leaves_nothing(recorder: Recorder, tmp_path: Path, monkeyp
 def test_forked_process_starts_empty(recorder: Recorder) -> None:
     issue(recorder, 1100, 1110)
     recorder.restart()
-    assert (len(recorder.key), recorder.rank) == (0, -1)
+    assert (len(recorder.rows), recorder.rank) == (0, -1)
 
 
 def test_two_ranks_in_one_process_are_a_conflict(recorder: Recorder) -> None:
