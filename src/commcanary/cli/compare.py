@@ -9,7 +9,9 @@ import typer
 
 from commcanary.cli.options import Output
 
-_Limit = Annotated[float | None, typer.Option(min=0.0)]
+_Limit = Annotated[
+    float | None, typer.Option(min=0.0, help="A rise must exceed both percentage and us; half of both warns.")
+]
 
 
 def command(
@@ -26,7 +28,7 @@ def command(
     breakdown_threshold_pct: _Limit = None,
     breakdown_absolute_threshold_us: _Limit = None,
     allow_mismatch: Annotated[
-        bool, typer.Option("--allow-mismatch", help="Compare what does not belong together; at best a warning.")
+        bool, typer.Option("--allow-mismatch", help="Compare what does not belong together; the verdict is warn.")
     ] = False,
     confidence: Annotated[
         float | None, typer.Option(help="Level of bootstrap intervals over runs, for example 0.95.")
@@ -65,7 +67,8 @@ def command(
     for reason in comparison.reasons:
         print(f"- {reason}")
     for line in comparison.not_gated:
-        print(line)
+        if line not in comparison.reasons:
+            print(line)
     if html is not None:
         from commcanary.reporting.comparison_page import write_comparison_page
 

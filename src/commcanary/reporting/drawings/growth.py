@@ -29,7 +29,7 @@ _HEIGHT = 2.6
 
 def draw_growth(representations: Sequence[RepresentationRow]) -> Drawing:
     """One panel per container, one line per representation and one for the trace; both axes logarithmic."""
-    rows = [row for row in representations if row.source_events and row.canary_json_bytes]
+    rows = [row for row in representations if all(getattr(row, name) for _, *pair in CONTAINERS for name in pair)]
     if len({row.source_events for row in rows}) < FEWEST_LENGTHS:
         return message(TITLE, (f"This campaign has traces of fewer than {FEWEST_LENGTHS} lengths.",))
     by_name: dict[str, list[RepresentationRow]] = defaultdict(list)
@@ -39,13 +39,16 @@ def draw_growth(representations: Sequence[RepresentationRow]) -> Drawing:
     for number, (container, trace, canary) in enumerate(CONTAINERS):
         top = number * (_HEIGHT + 0.85) + 0.35
         sheet.text(0.8, top - 0.1, container, weight="bold")
-        axes = sheet.axes(0.8, top, sheet.width - 2.4, _HEIGHT)
+        axes = sheet.axes(0.9, top, sheet.width - 2.5, _HEIGHT)
         longest = max(by_name.values(), key=len)
         _line(axes, longest, trace, "trace", MUTED, None)
         for index, (name, own) in enumerate(by_name.items()):
             _line(axes, own, canary, name, _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)])
         axes.set_xscale("log")
         axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda value, _position: f"{value:,g}")
+        axes.minorticks_off()
         axes.grid(True)
         axes.set_xlabel("length of the trace (events, log scale)")
         axes.set_ylabel("size (bytes per event, log scale)")
@@ -61,7 +64,8 @@ def crossovers(representations: Sequence[RepresentationRow]) -> list[str]:
     sentences = []
     for name, own in by_name.items():
         for container, trace, canary in CONTAINERS:
-            sizes = [(row.source_events, getattr(row, trace), getattr(row, canary)) for row in own]
+            stated = [row for row in own if getattr(row, trace) and getattr(row, canary)]
+            sizes = [(row.source_events, getattr(row, trace), getattr(row, canary)) for row in stated]
             larger = [index for index, (_, source, made) in enumerate(sizes) if made >= source]
             first = larger[-1] + 1 if larger else 0
             where = f"smaller from {sizes[first][0]:,} events" if first < len(sizes) else "never smaller"
