@@ -18,9 +18,9 @@ RUN = [sys.executable, "-c", "from commcanary.cli.main import main; main()", "ca
 ENGINE = ["--", "--cores", "2"]
 
 
-def run(folder: Path) -> tuple[int, list[str]]:
-    """Exit code and the rules of the jobs that ran."""
-    done = subprocess.run([*RUN, *ENGINE], cwd=folder, capture_output=True, text=True, check=False)
+def run(folder: Path, *more: str) -> tuple[int, list[str]]:
+    """Exit code and the rules of the jobs that ran; ``more`` goes to the engine."""
+    done = subprocess.run([*RUN, *ENGINE, *more], cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, re.findall(r"^(?:local)?rule (\w+):", done.stdout + done.stderr, re.MULTILINE)
 
 
@@ -75,13 +75,23 @@ def test_an_added_configuration_replays_only_its_own_cell(copied: Path) -> None:
     assert {name: after[name] for name in before} == before
 
 
-def test_a_damaged_report_is_made_again(copied: Path) -> None:
+def test_a_replayed_batch_makes_only_the_damaged_report_again(copied: Path) -> None:
+    reports = copied / "results" / "tiny" / "small" / "canary" / "reports"
+    damaged, whole = reports / "congested.parquet", reports / "baseline.parquet"
+    good, kept = damaged.read_bytes(), whole.stat().st_mtime_ns
+    damaged.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+    assert run(copied, "--forcerun", "replay")[0] == 0
+    assert damaged.read_bytes() == good
+    assert whole.stat().st_mtime_ns == kept
+
+
+def test_a_damaged_report_is_refused_by_name(copied: Path) -> None:
     report = copied / "results" / "tiny" / "small" / "canary" / "reports" / "congested.parquet"
     good = report.read_bytes()
     report.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    (report.parent / "index-0.json").unlink()
-    assert run(copied)[0] == 0
-    assert report.read_bytes() == good
+    assert run(copied, "--forcerun", "compare")[0] == 3
+    log = (copied / "results" / "tiny" / "logs" / "compare" / "small.canary.log").read_text()
+    assert "congested.parquet: file: not a readable Parquet file" in log
 
 
 def test_killed_at_any_moment_it_resumes_to_the_same_bytes(finished: Path, tmp_path: Path) -> None:
