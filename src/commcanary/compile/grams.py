@@ -27,3 +27,8 @@ def return_distances(grams: NDArray[np.int64]) -> NDArray[np.int64]:
     distance = np.zeros(len(grams), np.int64)
     distance[order[:-1][same]] = step[same]
     return distance
+
+
+def repeats(grams: NDArray[np.int64]) -> bool:
+    """Does any window come twice? Longer ones cannot where none of these does."""
+    return len(grams) > 0 and int(grams.max()) < len(grams) - 1

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commcanary.artifacts.factorize import first_appearance
 from commcanary.artifacts.program import LITERAL, Program, Rule, pairs, rule_symbol
-from commcanary.compile.grams import doubled, return_distances
+from commcanary.compile.returning import returning_motifs
+from commcanary.compile.tandem import tandem_repeats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from commcanary.compile.tandem import Tandem
+
 _LARGEST_THRESHOLD = 8
 _MAX_ROUNDS = 200
-_SHORTEST_RETURNING_MOTIF = 16
 _SHORTEST_LITERAL = 8
 
 
@@ -76,57 +77,22 @@ class _Folding:
 
     def _folded(self, tokens: NDArray[np.int64], threshold: int) -> NDArray[np.int64]:
         for _ in range(_MAX_ROUNDS):
-            shorter = self._with_shortest_period_folded(tokens, threshold)
-            if shorter is None:
+            entry = np.array([self._is_entry(number) for number in range(len(self.pair_of))])[tokens]
+            found = tandem_repeats(tokens, entry, threshold)
+            if not found:
                 break
-            tokens = shorter
+            tokens = self._with_folded(tokens, found)
         return tokens
 
-    def _with_shortest_period_folded(self, tokens: NDArray[np.int64], threshold: int) -> NDArray[np.int64] | None:
-        """Every tandem repeat of the shortest period folded; None where there is none that pays.
-
-        A longer period may be several of a shorter one as soon as something was folded: one at a time.
-        """
-        grams, width = first_appearance(tokens), 1
-        while _repeats(grams):
-            distance = return_distances(grams)
-            for period in np.unique(distance[(distance >= width) & (distance < 2 * width)]):
-                shorter = self._with_period_folded(tokens, int(period), threshold)
-                if shorter is not None:
-                    return shorter
-            grams = doubled(grams, width)
-            width *= 2
-        return None
-
-    def _with_period_folded(self, tokens: NDArray[np.int64], period: int, threshold: int) -> NDArray[np.int64] | None:
-        if len(tokens) < 2 * period:
-            return None
-        equal = np.concatenate([[False], tokens[:-period] == tokens[period:], [False]])
-        edges = np.flatnonzero(equal[1:] != equal[:-1])
-        begins, lengths = edges[::2], edges[1::2] - edges[::2]
-        long = lengths >= period
+    def _with_folded(self, tokens: NDArray[np.int64], found: list[Tandem]) -> NDArray[np.int64]:
         parts: list[NDArray[np.int64]] = []
         done = 0
-        for begin, length in zip(begins[long].tolist(), lengths[long].tolist(), strict=True):
-            first = max(begin, done)
-            copies = (begin + length - first) // period + 1
-            body = tokens[first : first + period]
-            if copies < 2 or (period * (copies - 1) < threshold and not self._holds_entries(body)):
-                continue
-            if period == 1:
-                symbol, repeat = self.pair_of[int(body[0])]
-                token = self._number(symbol, repeat * copies)
-            else:
-                token = self._number(self._rule(body), copies)
-            parts += [tokens[done:first], np.array([token], np.int64)]
-            done = first + period * copies
-        if not parts:
-            return None
+        for begin, period, copies in found:
+            body = tokens[begin : begin + period]
+            symbol, repeat = self.pair_of[int(body[0])] if period == 1 else (self._rule(body), 1)
+            parts += [tokens[done:begin], np.array([self._number(symbol, repeat * copies)], np.int64)]
+            done = begin + period * copies
         return np.concatenate([*parts, tokens[done:]])
-
-    def _holds_entries(self, body: NDArray[np.int64]) -> bool:
-        """Is there a token that no literal stretch could take? Then folding saves entries at any length."""
-        return any(self._is_entry(token) for token in body.tolist())
 
     def _is_entry(self, token: int) -> bool:
         symbol, repeat = self.pair_of[token]
@@ -135,35 +101,15 @@ class _Folding:
     def _share_returning_motifs(self) -> None:
         """Give a rule to windows that come back without being adjacent, the largest saving first."""
         for _ in range(_MAX_ROUNDS):
-            grams, width = first_appearance(self.tokens), 1
-            best, best_width = np.zeros(0, np.int64), 0
-            while _repeats(grams):
-                if width >= _SHORTEST_RETURNING_MOTIF:
-                    places = _most_frequent(grams, width)
-                    if (len(places) - 1) * (width - 1) > (len(best) - 1) * (best_width - 1):
-                        best, best_width = places, width
-                grams, width = doubled(grams, width), 2 * width
-            if (len(best) - 1) * (best_width - 1) < self.threshold or len(best) < 2:
+            found = returning_motifs(self.tokens, self.threshold)
+            if not found:
                 return
-            self._share(*self._grown(best, best_width))
-
-    def _share(self, places: NDArray[np.int64], width: int) -> None:
-        """Replace the windows of ``width`` tokens at ``places`` by one rule."""
-        keep = np.ones(len(self.tokens), np.bool_)
-        for position in places.tolist():
-            keep[position + 1 : position + width] = False
-        replaced = self.tokens.copy()
-        replaced[places] = self._number(self._rule(self.tokens[places[0] : places[0] + width]), 1)
-        self.tokens = replaced[keep]
-
-    def _grown(self, places: NDArray[np.int64], width: int) -> tuple[NDArray[np.int64], int]:
-        tokens = self.tokens
-        room = int(np.diff(places).min())
-        while width < room and places[-1] + width < len(tokens) and _alike(tokens[places + width]):
-            width += 1
-        while width < room and places[0] > 0 and _alike(tokens[places - 1]):
-            places, width = places - 1, width + 1
-        return places, width
+            keep = np.ones(len(self.tokens), np.bool_)
+            replaced = self.tokens.copy()
+            for places, width in found:
+                replaced[places] = self._number(self._rule(self.tokens[places[0] : places[0] + width]), 1)
+                keep[(places[:, None] + np.arange(1, width)).reshape(-1)] = False
+            self.tokens = replaced[keep]
 
     def _written(self, record_of_event: NDArray[np.int64]) -> Program:
         """The root: entries as they are, stretches of plain runs as a literal where that is shorter."""
@@ -201,22 +147,3 @@ class _Folding:
             return tuple(v for s, r in pairs(rule) for v in (renamed.get(s, s), r))
 
         return (rename(root), *(rename(self.rules[-2 - old]) for old in sorted(used)))
-
-
-def _repeats(grams: NDArray[np.int64]) -> bool:
-    """Does any window come twice? Longer ones cannot where none of these does."""
-    return len(grams) > 0 and int(grams.max()) < len(grams) - 1
-
-
-def _most_frequent(grams: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Places of the window that comes most often without overlapping itself."""
-    places: dict[int, list[int]] = {}
-    for position in np.flatnonzero(np.bincount(grams)[grams] > 1).tolist():
-        own = places.setdefault(int(grams[position]), [])
-        if not own or position >= own[-1] + width:
-            own.append(position)
-    return np.array(max(places.values(), key=len, default=[]), np.int64)
-
-
-def _alike(tokens: NDArray[np.int64]) -> bool:
-    return bool((tokens == tokens[0]).all())
