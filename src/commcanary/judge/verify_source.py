@@ -32,7 +32,7 @@ from commcanary.judge.source_verification import (
     SOURCE_VERIFIED,
     SourceVerification,
 )
-from commcanary.units import r3, us_from_ns
+from commcanary.units import ns_from_us, r3, us_from_ns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -194,9 +194,10 @@ def _budget_check(canary: Canary, achieved: dict[str, float]) -> Check:
 
 
 def _total_gap_check(source: Events, events: Events, allowed_us: float) -> Check:
-    expected, actual = us_from_ns(source.gap_ns.sum()), us_from_ns(events.gap_ns.sum())
-    within = abs(expected - actual) <= allowed_us
-    return Check("total_gap_us", PASS) if within else Check("total_gap_us", FAIL, expected, actual, "timing.gap")
+    expected, actual = int(source.gap_ns.sum()), int(events.gap_ns.sum())
+    if abs(expected - actual) <= ns_from_us(allowed_us):
+        return Check("total_gap_us", PASS)
+    return Check("total_gap_us", FAIL, us_from_ns(expected), us_from_ns(actual), "timing.gap")
 
 
 def _total_bytes(events: Events) -> int:
