@@ -13,6 +13,7 @@ from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import from_stored
 from commcanary.cli.main import run
 from commcanary.errors import EXIT_CHILD_FAILED, EXIT_REFUSED, EXIT_USAGE
+from commcanary.stages.trace import trace_stage
 
 JOB = """
 import subprocess, sys, time
@@ -59,6 +60,14 @@ def test_calls_of_another_library(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert trace.events.compute_overlap_ns.tolist() == [400, -1]
     assert trace.events.offsets_ns.known.all()
     assert "compute_overlap_us" in trace.header.unknown
+
+
+def test_capture_as_the_source_of_a_campaign(tmp_path: Path) -> None:
+    output = tmp_path / "out" / "trace.parquet"
+    trace_stage("w", {"kind": "capture", "command": script(tmp_path, JOB), "auto": False}, [], output)
+    assert list(output.parent.iterdir()) == [output]
+    trace = from_stored(read_artifact(output, TRACE))
+    assert (trace.workload_name, len(trace)) == ("w", 2)
 
 
 def test_job_keeps_its_streams_its_path_and_its_own_sitecustomize(
