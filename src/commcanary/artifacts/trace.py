@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup
+from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup, Signature
 from commcanary.artifacts.stored import Lineage, SourceFile, Stored
 from commcanary.artifacts.trace_ids import given_ids
 
@@ -143,20 +143,19 @@ class Trace:
 
 
 def numbered_by_first_use(events: Events) -> Events:
-    """The same events with unused signatures and groups dropped and the rest numbered by first use."""
-    order = _first_uses(events.signature)
+    """The same events with unused signatures and groups dropped, equal ones merged, numbered by first use."""
     signature_number = np.zeros(len(events.signatures), np.int32)
-    signature_number[order] = np.arange(len(order), dtype=np.int32)
-    group_number: dict[int, int] = {}
-    signatures = []
-    for position in order:
+    group_number: dict[ProcessGroup, int] = {}
+    number_of: dict[Signature, int] = {}
+    for position in _first_uses(events.signature):
         signature = events.signatures[position]
-        number = group_number.setdefault(signature.group, len(group_number))
-        signatures.append(msgspec.structs.replace(signature, group=number))
+        group = group_number.setdefault(events.groups[signature.group], len(group_number))
+        own = msgspec.structs.replace(signature, group=group)
+        signature_number[position] = number_of.setdefault(own, len(number_of))
     return replace(
         events,
-        groups=tuple(events.groups[old] for old in group_number),
-        signatures=tuple(signatures),
+        groups=tuple(group_number),
+        signatures=tuple(number_of),
         signature=signature_number[events.signature],
     )
 
