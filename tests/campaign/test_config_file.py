@@ -52,6 +52,11 @@ def refusal(tmp_path: Path, text: str) -> str:
         (changed("campaign", to="a/b"), "campaign", "regex"),
         (changed("workloads", to=[]), "workloads", "length"),
         (changed("workloads", 0, "source", "kind", to="nsys"), "workloads[0].source", "nsys"),
+        (
+            changed("workloads", 0, "representations", to=[{"name": "canary", "method": "random"}]),
+            "workloads[0].representations[0].method",
+            "'random' where 'canary' is 'canary'",
+        ),
         (changed("workloads", 0, "source", "name", to="inferense"), "workloads[0].source.name", "inferense"),
         (changed("workloads", 0, "source", "seed", to=-1), "workloads[0].source.seed", ">= 0"),
         (

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from commcanary.artifacts.files import read_artifact
+from commcanary.compile.search_ledger import SEARCH_LEDGER
+from commcanary.stages.reading import read_canary
+
 TINY = Path(__file__).with_name("tiny.yaml")
 RUN = [sys.executable, "-c", "from commcanary.cli.main import main; main()", "campaign", "run", "tiny.yaml"]
 ENGINE = ["--", "--cores", "2"]
@@ -73,6 +77,19 @@ def test_an_added_configuration_replays_only_its_own_cell(copied: Path) -> None:
     after = {path.name: path.stat().st_mtime_ns for path in reports.glob("*.parquet")}
     assert set(after) - set(before) == {"low.parquet"}
     assert {name: after[name] for name in before} == before
+
+
+def test_a_searched_representation_is_made_by_the_search_alone(copied: Path) -> None:
+    text = (copied / "tiny.yaml").read_text()
+    added = "  - {name: canary, method: canary}\n  - {name: smallest, method: searched}\n"
+    (copied / "tiny.yaml").write_text(text.replace("  - {name: canary, method: canary}\n", added))
+    folder = "results/tiny/small/smallest"
+    code, jobs = run(copied, f"{folder}/canary.parquet", f"{folder}/canary.search.json")
+    assert (code, jobs) == (0, ["search"])
+    ledger = read_artifact(copied / folder / "canary.search.json", SEARCH_LEDGER)
+    canary = read_canary(copied / folder / "canary.parquet")
+    assert canary.header.compiler.behavior_search is not None
+    assert canary.header.compiler.behavior_search.ledger_content_id == ledger.content_id
 
 
 def test_a_replayed_batch_makes_only_the_damaged_report_again(copied: Path) -> None:

@@ -61,8 +61,14 @@ def replay_settings(wildcards):
     }
 
 
+def representations_by(wanted):
+    """A pattern of the representations made by a ``wanted`` method; it matches nothing where there are none."""
+    names = [re.escape(name) for name, method in PLAN.methods().items() if wanted(method)]
+    return "|".join(names) or "(?!)"
+
+
 def compiled_from(wildcards):
-    """The workload's trace for the canary itself, the control's trace for a control."""
+    """The workload's trace for the canary itself, the control's trace for a control. A search has its own rule."""
     if method_of(wildcards) == "canary":
         return f"{RESULTS}/{wildcards.workload}/trace.parquet"
     return f"{RESULTS}/{wildcards.workload}/{wildcards.representation}/control.parquet"

@@ -71,13 +71,14 @@ Source = SynthSource | TraceSource | KinetoSource | CaptureSource
 
 
 class Representation(_Strict, frozen=True, kw_only=True):
-    """One representation of every workload: ``canary`` (the compiled trace) or a control.
+    """One representation of every workload: ``canary`` (the compiled trace), ``searched`` (the smallest canary
+    that still behaves like it under the campaign's configurations) or a control.
 
     ``timing_sample_limit`` and ``quantum_us`` apply to ``canary``; the other numbers to the controls.
     """
 
     name: Name
-    method: Literal["canary", "isolated", "random", "frequency", "cluster", "stratified", "ddmin"]
+    method: Literal["canary", "searched", "isolated", "random", "frequency", "cluster", "stratified", "ddmin"]
     timing_sample_limit: Count | None = None
     quantum_us: Annotated[float, msgspec.Meta(gt=0)] | None = None
     sample_count: Count = 8

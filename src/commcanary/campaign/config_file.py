@@ -122,9 +122,11 @@ def _check(config: CampaignConfig, folder: Path) -> None:
         check_ablations(config.ablation_costs)
     with _under("replay"):
         Protocol(config.replay.seeds, config.replay.iterations, config.replay.ablations)
+    methods: dict[str, str] = {r.name: r.method for r in config.representations}
     for number, workload in enumerate(config.workloads):
         with _under(f"workloads[{number}]"):
             _check_workload(workload, config, folder)
+            _check_methods(workload, methods)
 
 
 def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) -> None:
@@ -158,6 +160,18 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
     if isinstance(source, KinetoSource):
         for number, profile in enumerate(source.profiles):
             _existing(f"source.profiles[{number}]", folder / profile)
+
+
+def _check_methods(workload: Workload, methods: dict[str, str]) -> None:
+    """A representation's name stands for one method in all tables; ``methods`` gains what ``workload`` adds."""
+    for number, representation in enumerate(workload.representations or ()):
+        method = methods.setdefault(representation.name, representation.method)
+        if method != representation.method:
+            raise InputRefusal(
+                f"representations[{number}].method",
+                f"is {representation.method!r} where {representation.name!r} is {method!r} elsewhere in the campaign",
+                "give it a name of its own",
+            )
 
 
 def _unique(place: str, names: Sequence[str | None]) -> list[str]:

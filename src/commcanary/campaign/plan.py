@@ -62,6 +62,10 @@ class Plan:
         """The representation called ``name`` of a workload."""
         return next(r for r in self.representations(workload) if r.name == name)
 
+    def methods(self) -> dict[str, str]:
+        """The method of every representation that some workload has. A name means one method in a campaign."""
+        return {r.name: r.method for workload in self.workloads for r in self.representations(workload)}
+
     def control_settings(self, workload: str, representation: str) -> dict[str, int]:
         """Sizes and seed of a control: the fields of ``ControlSettings``."""
         own = self.representation(workload, representation)

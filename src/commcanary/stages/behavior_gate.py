@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from commcanary.errors import IntegrityRefusal
 from commcanary.judge.behavior import VERIFIED
 from commcanary.judge.reference import Reference
+from commcanary.judge.tolerances import Tolerances
 from commcanary.judge.verify_behavior import verify_behavior
 from commcanary.replay.configuration import NAMED, Protocol
 
@@ -33,6 +34,7 @@ class BehaviorGate:
     held_out: Sequence[Configuration] = ()
     protocol: Protocol = field(default_factory=Protocol)
     assumptions: Mapping[str, float] = field(default_factory=dict)
+    tolerances: Tolerances = field(default_factory=Tolerances)
 
     def reference(self, trace: Trace, original: Trace | None) -> Reference:
         """The trace that must be behaved like: ``original`` where given, else ``trace`` itself.
@@ -63,9 +65,12 @@ class BehaviorGate:
         )
 
 
-def require_verified(reference: Reference, canary: Canary) -> BehaviorVerification:
-    """Verify ``canary``; raises ``IntegrityRefusal`` with the first reason unless it is behaviorally_verified."""
-    verification = verify_behavior(reference, canary)
+def require_verified(gate: BehaviorGate, reference: Reference, canary: Canary) -> BehaviorVerification:
+    """Verify ``canary`` against the gate's reference.
+
+    Raises ``IntegrityRefusal`` with the first reason unless it is behaviorally_verified.
+    """
+    verification = verify_behavior(reference, canary, gate.tolerances)
     if verification.status != VERIFIED:
         reasons = (*verification.reasons, *verification.blocked_by)
         raise IntegrityRefusal(

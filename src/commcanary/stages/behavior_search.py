@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import check_suffix, write_artifact
+from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.stored import Stored
 from commcanary.compile.search import GateOutcome, SearchSpace, search
 from commcanary.compile.search_ledger import SEARCH_LEDGER
+from commcanary.judge.tolerances import Tolerances
 from commcanary.judge.verify_behavior import verify_behavior, worst_error_pct
+from commcanary.replay.configuration import Configuration, Protocol
+from commcanary.stages.behavior_gate import BehaviorGate
 from commcanary.stages.reading import naming, read_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from commcanary.artifacts.canary import Canary
     from commcanary.compile.search import SearchResult
-    from commcanary.stages.behavior_gate import BehaviorGate
 
 
 def ledger_path(output: Path) -> Path:
@@ -32,9 +35,9 @@ def behavior_search_stage(
     gate: BehaviorGate,
     *,
     original_path: Path | None,
-    min_sample_limit: int,
-    budget: Mapping[str, float],
-    progress: Callable[[int, int], None],
+    min_sample_limit: int = 2,
+    budget: Mapping[str, float] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> SearchResult:
     """Write the smallest canary of the trace that passes ``gate``, and the ledger beside it.
 
@@ -48,7 +51,7 @@ def behavior_search_stage(
         reference = gate.reference(trace, original)
 
         def accepted(canary: Canary) -> GateOutcome:
-            found = verify_behavior(reference, canary)
+            found = verify_behavior(reference, canary, gate.tolerances)
             holds = (
                 found.source_verified_status == "source_verified"
                 and found.source_coverage_status == "full_source"
@@ -64,8 +67,29 @@ def behavior_search_stage(
             accepted,
             SearchSpace(min_sample_limit=min_sample_limit),
             budget=budget,
-            progress=lambda done, expected, _candidate: progress(done, expected),
+            progress=None if progress is None else lambda done, expected, _candidate: progress(done, expected),
         )
     write_artifact(ledger_path(output), SEARCH_LEDGER, Stored(result.ledger))
     write_artifact(output, CANARY, result.canary.stored)
     return result
+
+
+def search_batch_stage(
+    trace_path: Path,
+    output: Path,
+    configurations: Sequence[Mapping[str, Any]],
+    tolerances: Mapping[str, Any],
+    *,
+    protocol: Mapping[str, Any],
+    model: str,
+    assumptions: Mapping[str, float],
+) -> SearchResult:
+    """The same from plain data, as a campaign's rule has it. What is assumed blocks no candidate of a search."""
+    gate = BehaviorGate(
+        model,
+        convert(configurations, list[Configuration]),
+        protocol=convert(protocol, Protocol),
+        assumptions=assumptions,
+        tolerances=convert(tolerances, Tolerances),
+    )
+    return behavior_search_stage(trace_path, output, gate, original_path=None)

@@ -45,8 +45,8 @@ def compile_stage(
         compiled = trace if max_events is None else first_events(trace, max_events)
         reference = None if gate is None else gate.reference(compiled, original)
         canary = compile_trace(compiled, settings)
-        if reference is not None:
-            require_verified(reference, canary)
+        if gate is not None and reference is not None:
+            require_verified(gate, reference, canary)
     write_artifact(output, CANARY, canary.stored)
     return canary
 
