@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commcanary.sources.kineto.intervals import Covered, Disjoint
+from commcanary.sources.kineto.intervals import Disjoint
+from commcanary.sources.kineto.launches import Launches
 from commcanary.sources.kineto.operations import kernel_operation, kernel_reduction
 from commcanary.sources.kineto.rank_profile import NO_ID
+from commcanary.timeline.covered import Covered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
 class CommunicationLane:
     """The rank's communication kernels; ``record`` is the index of the record behind each, -1 unknown.
 
+    ``kernel`` are their indices in the profile's kernels, in order of their starts.
     Times in ns. ``overlap`` is the union of compute kernels of the same device inside each kernel;
     ``compute_before`` the compute time between the device's previous communication kernel and this one.
     ``family`` names the rule of the table that claimed the kernel.
     """
 
+    kernel: Ints
     start: Ints
     end: Ints
     stream: Ints
@@ -78,6 +82,7 @@ def communication_lane(
         since = np.concatenate([[start[device == number].min()], previous[:-1]])
         before[here] = compute.within(np.minimum(since, start[mine][here]), start[mine][here])
     return CommunicationLane(
+        mine,
         start[mine],
         end[mine],
         profile.kernels.column("thread")[mine],
@@ -95,14 +100,12 @@ def _records_behind(profile: RankProfile, kernels: Ints, records: NDArray[np.boo
         return np.zeros(0, np.int64)
     by_id = {identity: i for i, identity in enumerate(profile.record_ids) if records[i] and identity != NO_ID}
     result = np.full(len(kernels), -1, np.int64)
-    launched: list[tuple[int, int, int]] = []
-    for position, kernel in enumerate(kernels.tolist()):
-        identity, correlation = profile.kernel_ids[kernel]
-        if identity not in (NO_ID, correlation) and identity in by_id:
-            result[position] = by_id[identity]
-        elif correlation in profile.launches:
-            launched.append((position, *profile.launches[correlation]))
-    if launched:
-        position, thread, time = np.asarray(launched, np.int64).T
-        result[position] = Disjoint(profile.records, records).containing(thread, time)
+    identities = np.frombuffer(profile.kernel_ids, np.int64)[kernels].tolist()
+    correlations = np.frombuffer(profile.kernel_correlations, np.int64)[kernels]
+    for position, (identity, correlation) in enumerate(zip(identities, correlations.tolist(), strict=True)):
+        if identity not in (NO_ID, correlation):
+            result[position] = by_id.get(identity, -1)
+    rest = np.flatnonzero(result < 0)
+    launched = Launches(profile.launches).of(correlations[rest])
+    result[rest[launched.known]] = Disjoint(profile.records, records).containing(launched.thread, launched.time)
     return result

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commcanary.sources.kineto.intervals import Covered
 from commcanary.sources.kineto.operators import annotation_call, operator_call
+from commcanary.timeline.covered import Covered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,6 +14,7 @@ from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.errors import InputRefusal, Refusal
 from commcanary.sources.kineto.call import Fate
+from commcanary.sources.kineto.call_reader import CallReader
 from commcanary.sources.kineto.clocks import Clock, clock_of
 from commcanary.sources.kineto.containers import profiles_in, reading, source_files
 from commcanary.sources.kineto.job import job_of
@@ -68,7 +69,7 @@ def _ranks_in(path: Path, settings: KinetoSettings, table: CommunicationKernels)
             if not (profile.records or profile.operators or profile.head.distributedInfo):
                 raise _nothing("no communication call and no distributedInfo")
             job = job_of(profile.head.distributedInfo, profile.head.baseTimeNanoseconds)
-            result.append(rank_calls(profile, job, settings, table))
+            result.append(rank_calls(CallReader(profile, job, settings, table)))
         except Refusal as refusal:
             member = str(path) if name == path.name else f"{path}({name})"
             raise refusal.in_file(member) from refusal.__cause__

@@ -1,4 +1,4 @@
-"""Arithmetic on intervals [start, end) of int64 ns, vectorised."""
+"""Spans of threads: the outermost ones, and the one around a point in time."""
 
 from __future__ import annotations
 
@@ -47,37 +47,3 @@ class Disjoint:
             inside = (at >= 0) & (time[mine] <= self._end[order[np.maximum(at, 0)]])
             result[mine[inside]] = order[at[inside]]
         return result
-
-
-class Covered:
-    """The union of intervals; ``within`` measures it inside other intervals."""
-
-    def __init__(self, start: Ints, end: Ints) -> None:
-        order = np.argsort(start, kind="stable")
-        start, end = start[order], end[order]
-        if len(start):
-            reached = np.maximum.accumulate(end)
-            opens = np.concatenate([[True], start[1:] > reached[:-1]])
-            closes = np.concatenate([opens[1:], [True]])
-            start, end = start[opens], reached[closes]
-        self.start, self.end = start, end
-        self._before = np.concatenate([np.zeros(1, np.int64), np.cumsum(end - start)])
-
-    @property
-    def total(self) -> int:
-        """Length of the union."""
-        return int(self._before[-1])
-
-    def until(self, time: Ints) -> Ints:
-        """int64[n]: length of the union before each time."""
-        if not len(self.start):
-            return np.zeros(len(time), np.int64)
-        at = np.searchsorted(self.start, time, side="right") - 1
-        inside = np.maximum(at, 0)
-        partial = np.minimum(time, self.end[inside]) - self.start[inside]
-        return np.where(at < 0, 0, self._before[inside] + partial)
-
-    def within(self, start: Ints, end: Ints) -> Ints:
-        """int64[n]: length of the union inside [start, end); 0 where end <= start."""
-        inside: Ints = self.until(np.maximum(start, end)) - self.until(start)
-        return inside

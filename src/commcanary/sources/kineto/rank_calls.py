@@ -11,17 +11,14 @@ import numpy as np
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace import Coverage
 from commcanary.sources.kineto.call import Call, Fate
-from commcanary.sources.kineto.call_reader import CallReader
 from commcanary.sources.kineto.phases import phases_of_calls
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commcanary.artifacts.events import ProcessGroup, Signature
+    from commcanary.sources.kineto.call_reader import CallReader
     from commcanary.sources.kineto.job import Job
-    from commcanary.sources.kineto.rank_profile import RankProfile
-    from commcanary.sources.kineto.settings import KinetoSettings
-    from commcanary.timeline.communication_kernels import CommunicationKernels
 
     Ints = NDArray[np.int64]
 
@@ -32,7 +29,9 @@ class RankCalls:
 
     ``key`` numbers the distinct (group, signature) pairs of ``keys``. ``issue`` is the call on the host;
     ``kernel_start`` the first start of its communication kernels; ``end`` the last end of its kernels, or
-    of the annotation paired with it. ``event`` is the call's place in ``traceEvents``.
+    of the annotation paired with it. ``event`` is the call's place in ``traceEvents``, ``record`` the index
+    of its record, -1 for an operator that stands alone, ``mark`` of the annotation paired with that operator,
+    -1 for none; ``thread`` issued the call.
     """
 
     job: Job
@@ -50,6 +49,9 @@ class RankCalls:
     exposed: Ints
     sequence: Ints
     event: Ints
+    record: Ints
+    mark: Ints
+    thread: Ints
     coverage: tuple[Coverage, ...]
     fates: Counter[Fate]
     recorded: bool
@@ -64,12 +66,12 @@ class RankCalls:
         return bool(len(self)) and bool((self.kernel_start != UNKNOWN).all())
 
 
-def rank_calls(profile: RankProfile, job: Job, settings: KinetoSettings, table: CommunicationKernels) -> RankCalls:
-    """Read every call of ``profile``.
+def rank_calls(reader: CallReader) -> RankCalls:
+    """Read every call of the reader's profile.
 
     Raises ``InputRefusal`` at the first call that cannot be read for certain, unless ``on_error`` is skip.
     """
-    reader = CallReader(profile, job, settings, table)
+    profile, job, settings = reader.profile, reader.job, reader.settings
     distinct, code = reader.calls()
     taken = np.asarray([c.fate is Fate.TAKEN for c in distinct], np.bool_)[code]
     spans = ((profile.records, reader.records), (profile.operators, reader.host.operator))
@@ -110,6 +112,9 @@ def rank_calls(profile: RankProfile, job: Job, settings: KinetoSettings, table: 
         exposed=times.exposed[order],
         sequence=sequence[order],
         event=column["event"][order],
+        record=np.concatenate([reader.records, np.full(len(reader.host), UNKNOWN)])[order],
+        mark=np.concatenate([np.full(len(reader.records), UNKNOWN), reader.host.annotation])[order],
+        thread=thread,
         coverage=tuple(_account(job.rank, distinct, code, times.communication, reader)),
         fates=_fates(distinct, code, reader),
         recorded=bool(len(reader.records)),

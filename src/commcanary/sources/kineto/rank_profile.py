@@ -24,6 +24,8 @@ _KINDS = {
     "operator": "host",
     "user_annotation": "annotation",
     "kernel": "kernel",
+    "gpu_memcpy": "memory",
+    "gpu_memset": "memory",
     "cuda_runtime": "launch",
     "cuda_driver": "launch",
     "hip_runtime": "launch",
@@ -33,7 +35,7 @@ _KINDS = {
 """Event categories, in small letters: old exporters capitalised them."""
 
 
-_PARTS = ("record", "operator", "host", "mark", "block", "kernel", "launch")
+_PARTS = ("record", "operator", "host", "mark", "block", "kernel", "memory", "launch")
 
 NO_ID = -1
 """Where an event carries no identifier."""
@@ -80,7 +82,7 @@ class RankProfile:
 
     Per record: ``record_ids`` (External id) and ``record_sequences`` (Seq), ``NO_ID`` where there is none.
     ``kernel_shapes`` are the record shapes of kernels that carry a record's fields, ``NO_ID`` for others.
-    ``launches`` gives the thread and time at which each correlation was launched.
+    ``memory`` are copies and memsets. ``launches`` are the host's launches; their code is the correlation.
     """
 
     def __init__(self, name: str) -> None:
@@ -98,13 +100,18 @@ class RankProfile:
         self.blocks = Spans()
         self.block_names = Numbered()
         self.host = Spans()
+        self.host_names = Numbered()
         self.kernels = Spans()
         self.kernel_names = Numbered()
-        self.kernel_ids: list[tuple[int, int]] = []
+        self.kernel_ids = array("q")
+        self.kernel_correlations = array("q")
         self.kernel_devices = array("q")
         self.kernel_shapes = array("q")
         self.kernel_sequences = array("q")
-        self.launches: dict[int, tuple[int, int]] = {}
+        self.memory = Spans()
+        self.memory_devices = array("q")
+        self.memory_correlations = array("q")
+        self.launches = Spans()
 
     def add(self, events: list[Any], before: int) -> None:
         """Append what matters of ``events``, the first of which is entry ``before`` of the file."""
@@ -123,10 +130,12 @@ class RankProfile:
         self._add_records(*found["record"])
         for kind, spans in (("operator", self.operators), ("mark", self.annotations)):
             self._extend(spans, *found[kind], [self._host_shape(event) for event in found[kind][0]])
-        self._extend(self.host, *found["host"], [0] * len(found["host"][0]))
+        self._extend(self.host, *found["host"], [self.host_names.number(e.name) for e in found["host"][0]])
         self._extend(self.blocks, *found["block"], [self.block_names.number(e.name) for e in found["block"][0]])
         self._add_kernels(*found["kernel"])
-        self._add_launches(*found["launch"])
+        self._add_memory(*found["memory"])
+        launches = found["launch"][0]
+        self._extend(self.launches, *found["launch"], _ids([(e.args or _NO_ARGS).correlation for e in launches]))
 
     def _add_records(self, events: list[Any], numbers: list[int]) -> None:
         args = [event.args or _NO_ARGS for event in events]
@@ -137,21 +146,21 @@ class RankProfile:
     def _add_kernels(self, events: list[Any], numbers: list[int]) -> None:
         self._extend(self.kernels, events, numbers, [self.kernel_names.number(e.name) for e in events])
         args = [event.args or _NO_ARGS for event in events]
-        self.kernel_ids.extend(
-            zip(_ids([a.external_id for a in args]), _ids([a.correlation for a in args]), strict=True)
-        )
+        self.kernel_ids.extend(_ids([a.external_id for a in args]))
+        self.kernel_correlations.extend(_ids([a.correlation for a in args]))
         self.kernel_shapes.extend(NO_ID if a.collective is None else self._record(a, on_kernel=True) for a in args)
         self.kernel_sequences.extend(_ids([a.sequence for a in args]))
-        devices = [e.pid if a.device is None else a.device for e, a in zip(events, args, strict=True)]
-        self.kernel_devices.extend(self.threads.number(("device", str(device))) for device in devices)
+        self.kernel_devices.extend(self._devices(events))
 
-    def _add_launches(self, events: list[Any], numbers: list[int]) -> None:
-        spans = Spans()
-        self._extend(spans, events, numbers, _ids([(e.args or _NO_ARGS).correlation for e in events]))
-        columns = (spans.column(name).tolist() for name in ("code", "thread", "start"))
-        for correlation, thread, start in zip(*columns, strict=True):
-            if correlation != NO_ID:
-                self.launches[correlation] = (thread, start)
+    def _add_memory(self, events: list[Any], numbers: list[int]) -> None:
+        self._extend(self.memory, events, numbers, [self.kernel_names.number(e.name) for e in events])
+        self.memory_correlations.extend(_ids([(e.args or _NO_ARGS).correlation for e in events]))
+        self.memory_devices.extend(self._devices(events))
+
+    def _devices(self, events: list[Any]) -> list[int]:
+        """Number of the device that each event ran on, in the table of threads."""
+        devices = (e.pid if e.args is None or e.args.device is None else e.args.device for e in events)
+        return [self.threads.number(("device", str(device))) for device in devices]
 
     def _extend(self, spans: Spans, events: list[Any], numbers: list[int], codes: Sequence[int]) -> None:
         if not events:
@@ -211,7 +220,7 @@ class RankProfile:
         recorded = set(self.record_ids)
         calls: dict[int, list[int]] = {}
         for kernel, code in enumerate(self.kernel_shapes):
-            identity = self.kernel_ids[kernel][0]
+            identity = self.kernel_ids[kernel]
             if code != NO_ID and (identity == NO_ID or identity not in recorded):
                 calls.setdefault(identity if identity != NO_ID else -2 - kernel, []).append(kernel)
         columns = [self.kernels.column(name).tolist() for name in ("start", "end", "thread", "event")]
@@ -222,7 +231,7 @@ class RankProfile:
             self.record_ids.append(identity)
             self.record_sequences.append(self.kernel_sequences[first])
             for kernel in kernels:
-                self.kernel_ids[kernel] = (identity, NO_ID)
+                self.kernel_ids[kernel], self.kernel_correlations[kernel] = identity, NO_ID
 
     def record_shape(self, code: int) -> RecordShape:
         """The fields behind a record's code."""

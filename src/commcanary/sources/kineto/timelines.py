@@ -1,0 +1,59 @@
+"""``read_timelines``: profile files -> what ran on their devices."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commcanary.errors import InputRefusal, Refusal
+from commcanary.sources.kineto.containers import profiles_in, reading, source_files
+from commcanary.sources.kineto.matching import check_same_job
+from commcanary.sources.kineto.rank_timeline import RankRead, rank_timeline
+from commcanary.sources.kineto.reading import read_profile
+from commcanary.sources.kineto.settings import KinetoSettings
+from commcanary.timeline.communication_kernels import CommunicationKernels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commcanary.artifacts.stored import SourceFile
+
+
+@dataclass(frozen=True)
+class Timelines:
+    """The profiles of one job, in order of rank where all state theirs, and the files that they came from."""
+
+    reads: tuple[RankRead, ...]
+    files: tuple[SourceFile, ...]
+
+
+def read_timelines(paths: Sequence[Path | str], settings: KinetoSettings | None = None) -> Timelines:
+    """Timelines of the profiles of one job (``.json``, ``.json.gz``, archives of them), one or more ranks.
+
+    Raises ``InputRefusal`` naming file, place, value and remedy where a profile cannot be read, shows
+    nothing to measure, or belongs to another job than the first.
+    """
+    settings = KinetoSettings() if settings is None else settings
+    files = [Path(path) for path in paths]
+    if not files:
+        raise InputRefusal("", "no profile is given", "name one profile or more")
+    table = CommunicationKernels(settings.kernel_rules)
+    reads: list[RankRead] = []
+    with ThreadPoolExecutor(1) as beside:  # hashing and decoding run on two cores
+        digests = beside.submit(source_files, files)
+        for path in files:
+            with reading(path):
+                for name, stream in profiles_in(path):
+                    try:
+                        reads.append(rank_timeline(read_profile(name, stream, settings.repair), settings, table))
+                    except Refusal as refusal:
+                        member = str(path) if name == path.name else f"{path}({name})"
+                        raise refusal.in_file(member) from refusal.__cause__
+    known = [read.calls for read in reads if read.calls is not None]
+    if known:
+        check_same_job(known)
+    if len(known) == len(reads):
+        reads.sort(key=lambda read: read.timeline.rank or 0)
+    return Timelines(tuple(reads), digests.result())
