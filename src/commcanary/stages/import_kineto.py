@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from commcanary.sources.kineto.settings import Imported, KinetoSettings
+    from commcanary.sources.calls.imported import Imported
+    from commcanary.sources.kineto.settings import KinetoSettings
 
 
 def import_kineto_stage(profiles: Sequence[Path], output: Path, settings: KinetoSettings) -> Imported:

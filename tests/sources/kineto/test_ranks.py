@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commcanary.errors import InputRefusal, UsageError
+from commcanary.sources.calls.imported import Imported
 from commcanary.sources.kineto.importer import import_kineto
-from commcanary.sources.kineto.settings import Imported, KinetoSettings
+from commcanary.sources.kineto.settings import KinetoSettings
 
 from .profiles import group, info, kernel, profile, record, written
 
@@ -89,7 +90,7 @@ REFUSED_OFFSETS = [
 
 @pytest.mark.parametrize(("offsets", "message"), REFUSED_OFFSETS)
 def test_offsets_for_every_rank_and_no_other(tmp_path: Path, offsets: dict[int, float], message: str) -> None:
-    with pytest.raises(InputRefusal, match=message):
+    with pytest.raises(UsageError, match=message):
         imported(tmp_path, {0: [record()], 1: [record()]}, KinetoSettings(clock_offsets_us=offsets))
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from commcanary.errors import InputRefusal
+from commcanary.sources.calls.imported import Imported
 from commcanary.sources.kineto.importer import import_kineto
-from commcanary.sources.kineto.settings import Imported, KinetoSettings
+from commcanary.sources.kineto.settings import KinetoSettings
 
 from .profiles import group, info, kernel, profile, record, span, written
 

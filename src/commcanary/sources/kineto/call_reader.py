@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from commcanary.errors import InputRefusal
-from commcanary.sources.kineto.call import Call, Fate
+from commcanary.sources.calls.call import Call, Fate
 from commcanary.sources.kineto.device import communication_lane
 from commcanary.sources.kineto.host import HostCalls
 from commcanary.sources.kineto.intervals import Disjoint
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from commcanary.sources.kineto.job import Job
+    from commcanary.sources.calls.job import Job
     from commcanary.sources.kineto.rank_profile import HostShape, RankProfile, RecordShape
     from commcanary.sources.kineto.settings import KinetoSettings
     from commcanary.timeline.communication_kernels import CommunicationKernels

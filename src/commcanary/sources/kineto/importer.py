@@ -13,17 +13,18 @@ from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.errors import InputRefusal, Refusal
-from commcanary.sources.kineto.call import Fate
+from commcanary.sources.calls.call import Fate
+from commcanary.sources.calls.clocks import Clock, clock_of
+from commcanary.sources.calls.imported import Imported
+from commcanary.sources.calls.job import job_of
+from commcanary.sources.calls.matching import check_same_job, matched
+from commcanary.sources.calls.merging import Merged, merged_events
 from commcanary.sources.kineto.call_reader import CallReader
-from commcanary.sources.kineto.clocks import Clock, clock_of
 from commcanary.sources.kineto.containers import profiles_in, reading, source_files
-from commcanary.sources.kineto.job import job_of
-from commcanary.sources.kineto.matching import check_same_job, matched
-from commcanary.sources.kineto.merging import Merged, merged_events
 from commcanary.sources.kineto.phases import UNKNOWN_PHASE
-from commcanary.sources.kineto.rank_calls import RankCalls, rank_calls
+from commcanary.sources.kineto.rank_calls import rank_calls
 from commcanary.sources.kineto.reading import read_profile
-from commcanary.sources.kineto.settings import Imported, KinetoSettings
+from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.sources.kineto.unnamed import DERIVED_RULE, OPERATOR_RULE
 from commcanary.timeline.communication_kernels import CommunicationKernels
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commcanary.artifacts.stored import SourceFile
+    from commcanary.sources.kineto.rank_calls import KinetoCalls
 
 
 def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None = None) -> Imported:
@@ -44,7 +46,7 @@ def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None =
     if not files:
         raise InputRefusal("", "no profile is given", "name one profile or more")
     table = CommunicationKernels(settings.kernel_rules)
-    ranks: list[RankCalls] = []
+    ranks: list[KinetoCalls] = []
     with ThreadPoolExecutor(1) as beside:  # hashing and decoding run on two cores
         digests = beside.submit(source_files, files)
         for path in files:
@@ -54,14 +56,14 @@ def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None =
     check_same_job(ranks)
     _check_something(ranks, fates, files)
     groups = matched(ranks)
-    clock = clock_of(ranks, groups, settings)
+    clock = clock_of(ranks, groups, settings.clock)
     merged = merged_events(ranks, groups, clock)
     trace = Trace.of(_header(digests.result(), ranks, clock, merged, settings), merged.events, merged.start_ns)
     check_trace(trace.events, trace.start_ns)
     return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED])
 
 
-def _ranks_in(path: Path, settings: KinetoSettings, table: CommunicationKernels) -> list[RankCalls]:
+def _ranks_in(path: Path, settings: KinetoSettings, table: CommunicationKernels) -> list[KinetoCalls]:
     result = []
     for name, stream in profiles_in(path):
         try:
@@ -76,7 +78,7 @@ def _ranks_in(path: Path, settings: KinetoSettings, table: CommunicationKernels)
     return result
 
 
-def _check_something(ranks: Sequence[RankCalls], fates: Counter[Fate], files: Sequence[Path]) -> None:
+def _check_something(ranks: Sequence[KinetoCalls], fates: Counter[Fate], files: Sequence[Path]) -> None:
     if any(len(calls) for calls in ranks):
         return
     seen = ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
@@ -98,7 +100,7 @@ def _nothing(found: str) -> InputRefusal:
 
 def _header(
     files: tuple[SourceFile, ...],
-    ranks: Sequence[RankCalls],
+    ranks: Sequence[KinetoCalls],
     clock: Clock,
     merged: Merged,
     settings: KinetoSettings,
@@ -123,7 +125,7 @@ def _header(
     )
 
 
-def _notes(ranks: Sequence[RankCalls], clock: Clock, merged: Merged, unnamed: int) -> dict[str, Any]:
+def _notes(ranks: Sequence[KinetoCalls], clock: Clock, merged: Merged, unnamed: int) -> dict[str, Any]:
     notes: dict[str, Any] = {
         "arrival": (
             "first start of the call's communication kernels"
@@ -149,7 +151,7 @@ def _notes(ranks: Sequence[RankCalls], clock: Clock, merged: Merged, unnamed: in
     return notes
 
 
-def _unknown(ranks: Sequence[RankCalls], clock: Clock, merged: Merged) -> dict[str, str]:
+def _unknown(ranks: Sequence[KinetoCalls], clock: Clock, merged: Merged) -> dict[str, str]:
     """The reason for every field that some event does not know."""
     events = merged.events
     signatures = events.signatures

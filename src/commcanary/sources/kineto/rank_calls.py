@@ -1,4 +1,4 @@
-"""The taken calls of one rank as columns, with their times and the account of all that was seen."""
+"""The calls of one profile, with their times and the account of all that was seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace import Coverage
-from commcanary.sources.kineto.call import Call, Fate
+from commcanary.sources.calls.call import Call, Fate
+from commcanary.sources.calls.rank_calls import RankCalls
 from commcanary.sources.kineto.phases import phases_of_calls
 
 if TYPE_CHECKING:
@@ -18,55 +19,26 @@ if TYPE_CHECKING:
 
     from commcanary.artifacts.events import ProcessGroup, Signature
     from commcanary.sources.kineto.call_reader import CallReader
-    from commcanary.sources.kineto.job import Job
 
     Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class RankCalls:
-    """The taken calls of one rank in order of issue. Times are ns of the rank's own clock, -1 unknown.
+@dataclass(frozen=True, kw_only=True)
+class KinetoCalls(RankCalls):
+    """The calls of one profile.
 
-    ``key`` numbers the distinct (group, signature) pairs of ``keys``. ``issue`` is the call on the host;
-    ``kernel_start`` the first start of its communication kernels; ``end`` the last end of its kernels, or
-    of the annotation paired with it. ``event`` is the call's place in ``traceEvents``, ``record`` the index
-    of its record, -1 for an operator that stands alone, ``mark`` of the annotation paired with that operator,
-    -1 for none; ``thread`` issued the call.
+    ``record`` is the index of a call's record, -1 for an operator that stands alone, ``mark`` of the annotation
+    paired with that operator, -1 for none; ``thread`` issued the call.
     """
 
-    job: Job
-    name: str
-    keys: tuple[tuple[ProcessGroup, Signature], ...]
-    key: Ints
-    receives: NDArray[np.bool_]
-    phase: NDArray[np.int64]
-    phases: tuple[str, ...]
-    issue: Ints
-    kernel_start: Ints
-    end: Ints
-    compute_before: Ints
-    overlap: Ints
-    exposed: Ints
-    sequence: Ints
-    event: Ints
     record: Ints
     mark: Ints
     thread: Ints
-    coverage: tuple[Coverage, ...]
-    fates: Counter[Fate]
     recorded: bool
     repaired_quotes: int
 
-    def __len__(self) -> int:
-        return len(self.key)
 
-    @property
-    def on_device(self) -> bool:
-        """Whether every call is linked to a communication kernel."""
-        return bool(len(self)) and bool((self.kernel_start != UNKNOWN).all())
-
-
-def rank_calls(reader: CallReader) -> RankCalls:
+def rank_calls(reader: CallReader) -> KinetoCalls:
     """Read every call of the reader's profile.
 
     Raises ``InputRefusal`` at the first call that cannot be read for certain, unless ``on_error`` is skip.
@@ -96,7 +68,7 @@ def rank_calls(reader: CallReader) -> RankCalls:
     if len(reader.records):
         sequence[: len(reader.records)] = np.frombuffer(profile.record_sequences, np.int64)[reader.records]
     receives = np.asarray([c.receives for c in distinct], np.bool_)
-    return RankCalls(
+    return KinetoCalls(
         job=job,
         name=profile.name,
         keys=tuple(keys),

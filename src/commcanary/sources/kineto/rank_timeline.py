@@ -9,14 +9,14 @@ import msgspec
 import numpy as np
 
 from commcanary.errors import InputRefusal
+from commcanary.sources.calls.job import job_of
 from commcanary.sources.kineto.call_reader import CallReader
 from commcanary.sources.kineto.device import communication_lane
 from commcanary.sources.kineto.host_lanes import communicating_marks
-from commcanary.sources.kineto.job import job_of
 from commcanary.sources.kineto.lanes import Rows, device_rows, host_rows, kind_of_mark
 from commcanary.sources.kineto.nesting import nested_records
 from commcanary.sources.kineto.phases import phases_of_calls
-from commcanary.sources.kineto.rank_calls import RankCalls, rank_calls
+from commcanary.sources.kineto.rank_calls import KinetoCalls, rank_calls
 from commcanary.sources.kineto.sites import STEP_PREFIX, call_sites, operations_around
 from commcanary.sources.kineto.spans import Numbered
 from commcanary.timeline.kernels import UNKNOWN, Kernels, Lane
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commcanary.artifacts.events import ProcessGroup
-    from commcanary.sources.kineto.job import Job
+    from commcanary.sources.calls.job import Job
     from commcanary.sources.kineto.rank_profile import RankProfile
     from commcanary.sources.kineto.settings import KinetoSettings
     from commcanary.timeline.communication_kernels import CommunicationKernels
@@ -41,7 +41,7 @@ class RankRead:
     """A profile's timeline and, where they can be read, the calls behind it."""
 
     timeline: RankTimeline
-    calls: RankCalls | None
+    calls: KinetoCalls | None
 
 
 def rank_timeline(profile: RankProfile, settings: KinetoSettings, table: CommunicationKernels) -> RankRead:
@@ -124,7 +124,7 @@ def _job(profile: RankProfile) -> tuple[Job | None, str]:
         return None, f"{refusal.place} {refusal.found}"
 
 
-def _calls_behind(rows: Rows, calls: RankCalls | None, on_device: bool) -> Ints:
+def _calls_behind(rows: Rows, calls: KinetoCalls | None, on_device: bool) -> Ints:
     """int64[n]: index of the call behind each row, -1 for none."""
     behind = np.full(len(rows.start), UNKNOWN, np.int64)
     if calls is None or not len(calls):
@@ -143,7 +143,7 @@ def _kinds(
     rows: Rows,
     names: tuple[str, ...],
     behind: Ints,
-    calls: RankCalls | None,
+    calls: KinetoCalls | None,
     operation: tuple[str | None, ...] | None,
 ) -> tuple[Ints, tuple[str, ...]]:
     """Operation of each communication row: its call's, else that of its name or of the operator that launched it.
@@ -164,7 +164,7 @@ def _kinds(
     return kind, tuple(table.values)
 
 
-def _issued(rows: Rows, behind: Ints, calls: RankCalls | None) -> tuple[Ints, Ints]:
+def _issued(rows: Rows, behind: Ints, calls: KinetoCalls | None) -> tuple[Ints, Ints]:
     """Thread and time at which the host launched each row; a row without a launch has those of its call."""
     thread, time = rows.thread.copy(), rows.launch.copy()
     if calls is not None:
@@ -178,7 +178,7 @@ def _places(
     thread: Ints,
     time: Ints,
     sited: NDArray[np.bool_],
-    calls: RankCalls | None,
+    calls: KinetoCalls | None,
     settings: KinetoSettings,
 ) -> tuple[Ints, Ints, tuple[str, ...], tuple[str, ...]]:
     """Site and phase of each row, then of each call, -1 unknown; and the sites and phases."""
@@ -201,7 +201,12 @@ def _of_call(behind: Ints, value: Ints | None) -> Ints:
 
 
 def _calls(
-    calls: RankCalls, groups: tuple[ProcessGroup, ...], group_of_key: list[int], site: Ints, phase: Ints, steps: Ranges
+    calls: KinetoCalls,
+    groups: tuple[ProcessGroup, ...],
+    group_of_key: list[int],
+    site: Ints,
+    phase: Ints,
+    steps: Ranges,
 ) -> Calls:
     return Calls(
         groups=groups,

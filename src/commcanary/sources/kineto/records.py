@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.events import ProcessGroup
 from commcanary.errors import InputRefusal
-from commcanary.sources.kineto.call import Call, Fate, Sizes, taken_call
-from commcanary.sources.kineto.job import listed_ranks
+from commcanary.sources.calls.call import Call, Fate, Sizes, taken_call
+from commcanary.sources.calls.job import listed_ranks
 from commcanary.sources.kineto.operations import CONTROL, recorded_operation
 
 if TYPE_CHECKING:
-    from commcanary.sources.kineto.job import Job
+    from commcanary.sources.calls.job import Job
     from commcanary.sources.kineto.rank_profile import RecordShape
 
 RULE = "record_param_comms"

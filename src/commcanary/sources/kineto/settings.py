@@ -1,16 +1,15 @@
-"""What the user may say about an import, and what an import gives back."""
+"""What the user may say about an import of Kineto profiles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from commcanary.errors import UsageError
+from commcanary.sources.calls.clocks import ClockChoice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from commcanary.artifacts.trace import Trace
     from commcanary.timeline.communication_kernels import KernelRule
 
 
@@ -40,30 +39,9 @@ class KinetoSettings:
     kernel_rules: tuple[KernelRule, ...] = ()
 
     def __post_init__(self) -> None:
-        chosen = [self.assume_shared_clock, bool(self.clock_offsets_us), self.estimate_clock]
-        if sum(chosen) > 1:
-            raise UsageError("give one of --assume-shared-clock, --clock-offset-us and --estimate-clock, not several")
+        _ = self.clock
 
     @property
-    def knows_clock(self) -> bool:
-        """Whether time stamps of different ranks may be compared."""
-        return self.assume_shared_clock or bool(self.clock_offsets_us) or self.estimate_clock
-
-
-@dataclass(frozen=True)
-class Imported:
-    """A trace and the counts of its import: calls per rank that were control (wait, barrier) or empty."""
-
-    trace: Trace
-    control: int
-    empty: int
-    refused: int
-
-    @property
-    def summary(self) -> str:
-        """The line that a command prints."""
-        refused = f", {self.refused} refused" if self.refused else ""
-        return (
-            f"imported {len(self.trace)} collective events "
-            f"(skipped {self.control} control, {self.empty} empty{refused})"
-        )
+    def clock(self) -> ClockChoice:
+        """Whether and how time stamps of different ranks may be compared; ``UsageError`` for several answers."""
+        return ClockChoice(self.assume_shared_clock, self.clock_offsets_us, self.estimate_clock)

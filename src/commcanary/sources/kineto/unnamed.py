@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from commcanary.artifacts.events import ProcessGroup
 from commcanary.errors import InputRefusal
-from commcanary.sources.kineto.call import Call, Fate, Sizes, completed_sizes, taken_call
+from commcanary.sources.calls.call import Call, Fate, Sizes, completed_sizes, taken_call
 from commcanary.sources.kineto.operations import CONTROL
 
 if TYPE_CHECKING:
-    from commcanary.sources.kineto.job import Job
+    from commcanary.sources.calls.job import Job
     from commcanary.sources.kineto.operators import HostCall
 
 OPERATOR_RULE = "c10d operator"

@@ -9,15 +9,16 @@ import msgspec
 import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN, Events, Ragged, Signature
-from commcanary.sources.kineto.clocks import SYNCHRONISING, Clock, check_plausible
+from commcanary.sources.calls.clocks import SYNCHRONISING, Clock, check_plausible
+from commcanary.sources.calls.program_order import numbered, untimed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from commcanary.sources.kineto.matching import Matched
-    from commcanary.sources.kineto.rank_calls import RankCalls
+    from commcanary.sources.calls.matching import Matched
+    from commcanary.sources.calls.rank_calls import RankCalls
 
     Ints = NDArray[np.int64]
 
@@ -27,13 +28,18 @@ DEFAULT_PRESSURE = 0.5
 
 @dataclass(frozen=True)
 class Merged:
-    """Events in order of start, their starts from the first one on, and what ranks disagreed about."""
+    """Events in order of start, their starts from the first one on, and what ranks disagreed about.
+
+    ``sites`` are the places in the program that made the calls, as the first member of each group has them.
+    """
 
     events: Events
     start_ns: Ints
     on_device: bool
     phase_differs: int
     uneven: int
+    reordered: int
+    sites: tuple[str | None, ...]
 
 
 def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: Clock) -> Merged:
@@ -42,8 +48,13 @@ def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: 
     A call arrives where its first communication kernel starts, if every call of every rank has one, else
     where it is issued. An event starts at its first arrival; where ranks' times may not be compared, at the
     arrival on the first listed rank that takes part. Overlap and exposed time are those of the rank that
-    was exposed longest; ``compute_before_ns`` is the smallest of the ranks'.
+    was exposed longest; ``compute_before_ns`` is the smallest of the ranks'. Without times events keep the
+    order of the ranks' calls, and starts and gaps are unknown.
     """
+    without_times = untimed(ranks)
+    reordered = 0
+    if without_times:
+        ranks, reordered = numbered(ranks, groups)
     on_device = all(calls.on_device for calls in ranks if len(calls))
     parts = [_part(ranks, group, clock, on_device) for group in groups]
     start = np.concatenate([part.start for part in parts])
@@ -79,7 +90,18 @@ def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: 
         consumer=np.full(len(start), UNKNOWN, np.int64),
         compute_uncertain=np.full(len(start), not on_device),
     )
-    return Merged(events, start, on_device, sum(p.phase_differs for p in parts), sum(p.uneven for p in parts))
+    if without_times:
+        start = np.full(len(start), UNKNOWN, np.int64)
+        events.gap_ns[:] = UNKNOWN
+    return Merged(
+        events,
+        start,
+        on_device,
+        sum(p.phase_differs for p in parts),
+        sum(p.uneven for p in parts),
+        reordered,
+        tuple(np.concatenate([part.sites for part in parts])[order].tolist()),
+    )
 
 
 @dataclass(frozen=True)
@@ -96,6 +118,7 @@ class _Part:
     exposed: Ints
     phase_differs: int
     uneven: int
+    sites: NDArray[np.object_]
 
 
 def _part(ranks: Sequence[RankCalls], group: Matched, clock: Clock, on_device: bool) -> _Part:
@@ -134,7 +157,14 @@ def _part(ranks: Sequence[RankCalls], group: Matched, clock: Clock, on_device: b
         exposed=np.where(measured, exposed[longest, at], UNKNOWN),
         phase_differs=int((phase != phase[0]).any(axis=0).sum()),
         uneven=uneven,
+        sites=_sites(*members[0]),
     )
+
+
+def _sites(calls: RankCalls, chosen: Ints) -> NDArray[np.object_]:
+    if calls.site is None:
+        return np.full(len(chosen), None, np.object_)
+    return np.asarray([*calls.sites, None], np.object_)[calls.site[chosen]]
 
 
 def _signatures(group: Matched, members: list[tuple[RankCalls, Ints]]) -> tuple[list[Signature], Ints, int]:

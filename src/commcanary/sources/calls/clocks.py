@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN
-from commcanary.errors import InputRefusal
+from commcanary.errors import InputRefusal, UsageError
 from commcanary.units import NS_PER_US, ns_from_us
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from commcanary.sources.kineto.matching import Matched
-    from commcanary.sources.kineto.rank_calls import RankCalls
-    from commcanary.sources.kineto.settings import KinetoSettings
+    from commcanary.sources.calls.matching import Matched
+    from commcanary.sources.calls.rank_calls import RankCalls
 
     Ints = NDArray[np.int64]
 
@@ -33,6 +32,23 @@ CAUSALITY_NS = 10**6
 
 
 @dataclass(frozen=True)
+class ClockChoice:
+    """What the user says of the ranks' clocks, one thing at most.
+
+    ``shared``: time stamps of all ranks are comparable. ``offsets_us``: microseconds to *add* to each rank's
+    time stamps, for every rank. ``estimate``: fit them from the ends of synchronising collectives.
+    """
+
+    shared: bool = False
+    offsets_us: Mapping[int, float] = field(default_factory=dict)
+    estimate: bool = False
+
+    def __post_init__(self) -> None:
+        if sum([self.shared, bool(self.offsets_us), self.estimate]) > 1:
+            raise UsageError("give one of --assume-shared-clock, --clock-offset-us and --estimate-clock, not several")
+
+
+@dataclass(frozen=True)
 class Clock:
     """``add_ns[position]`` makes a rank's times comparable; ``known`` says whether they then are.
 
@@ -44,15 +60,15 @@ class Clock:
     said: dict[str, Any] = field(default_factory=dict)
 
 
-def clock_of(ranks: Sequence[RankCalls], groups: Sequence[Matched], settings: KinetoSettings) -> Clock:
-    """The clock that ``settings`` asks for.
+def clock_of(ranks: Sequence[RankCalls], groups: Sequence[Matched], choice: ClockChoice) -> Clock:
+    """The clock that the user asks for.
 
-    Raises ``InputRefusal`` where offsets are missing or too many, where only some profiles have
+    Raises ``UsageError`` where offsets are missing or too many, ``InputRefusal`` where only some profiles have
     an absolute base, or where there is nothing to estimate from.
     """
-    if settings.estimate_clock:
+    if choice.estimate:
         return _estimated(ranks, groups)
-    if not settings.knows_clock:
+    if not (choice.shared or choice.offsets_us):
         return Clock(False, _anchored(ranks, groups))
     bases = [calls.job.base_ns for calls in ranks]
     without = [calls for calls in ranks if calls.job.base_ns is None]
@@ -64,16 +80,15 @@ def clock_of(ranks: Sequence[RankCalls], groups: Sequence[Matched], settings: Ki
             file=without[0].name,
         )
     add = [base or 0 for base in bases]
-    if settings.assume_shared_clock:
+    if choice.shared:
         return Clock(True, tuple(add), {"method": "assumed shared"})
-    given = settings.clock_offsets_us
+    given = choice.offsets_us
     wanted = {calls.job.rank for calls in ranks}
     if set(given) != wanted:
         odd = sorted(set(given) ^ wanted)
-        raise InputRefusal(
-            "--clock-offset-us",
-            f"rank {odd[0]} has {'no offset' if odd[0] in wanted else 'an offset but no profile'}",
-            "give RANK=US once for every profiled rank",
+        raise UsageError(
+            f"--clock-offset-us: rank {odd[0]} has {'no offset' if odd[0] in wanted else 'an offset but no profile'}; "
+            "give RANK=US once for every profiled rank"
         )
     add = [base + ns_from_us(given[calls.job.rank]) for base, calls in zip(add, ranks, strict=True)]
     said = {str(rank): given[rank] for rank in sorted(given)}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from commcanary.artifacts.events import STANDARD_OPS, ProcessGroup, Signature
 from commcanary.errors import InputRefusal
-from commcanary.sources.kineto.dtypes import dtype_of, element_bytes
+from commcanary.sources.calls.dtypes import dtype_of, element_bytes
 
 if TYPE_CHECKING:
-    from commcanary.sources.kineto.job import Job
+    from commcanary.sources.calls.job import Job
 
 MAX_BYTES = 2**63 - 1
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commcanary.artifacts.events import ProcessGroup, Signature
-    from commcanary.sources.kineto.rank_calls import RankCalls
+    from commcanary.sources.calls.rank_calls import RankCalls
 
     Ints = NDArray[np.int64]
 
@@ -55,7 +55,7 @@ def check_same_job(ranks: Sequence[RankCalls]) -> None:
         job = calls.job
         if job.rank in seen:
             raise InputRefusal(
-                "distributedInfo.rank",
+                calls.places.rank,
                 f"is {job.rank} in {seen[job.rank].name} as well",
                 "give one profile per rank",
                 file=calls.name,
@@ -66,9 +66,8 @@ def check_same_job(ranks: Sequence[RankCalls]) -> None:
         for what in ("world", "backend"):
             one, other = getattr(first.job, what), getattr(calls.job, what)
             if one != other:
-                name = "distributedInfo." + ("world_size" if what == "world" else what)
                 raise InputRefusal(
-                    name,
+                    getattr(calls.places, what),
                     f"is {other!r} but {one!r} in {first.name}",
                     "give profiles of one job",
                     file=calls.name,
@@ -77,7 +76,7 @@ def check_same_job(ranks: Sequence[RankCalls]) -> None:
             theirs = first.job.group(group.name)
             if theirs is not None and theirs.ranks and group.ranks and theirs.ranks != group.ranks:
                 raise InputRefusal(
-                    "distributedInfo.pg_config",
+                    calls.places.groups,
                     f"lists {list(group.ranks)[:8]} for process group {group.name!r} but {first.name} "
                     f"lists {list(theirs.ranks)[:8]}",
                     "give profiles of one job",
@@ -171,4 +170,4 @@ def _told(calls: RankCalls, chosen: Ints, at: int) -> str:
     call = chosen[at]
     _, signature = calls.keys[calls.key[call]]
     numbered = "" if calls.sequence[call] == UNKNOWN else f" Seq {calls.sequence[call]}"
-    return f"calls {signature.op} of {signature.bytes} bytes{numbered} (traceEvents[{calls.event[call]}])"
+    return f"calls {signature.op} of {signature.bytes} bytes{numbered} ({calls.places.calls}[{calls.event[call]}])"
