@@ -6,6 +6,8 @@ with three decimals, that is, ``ns / 1000`` with one division.
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +48,26 @@ def r3(value: float) -> float:
 def r9(value: float) -> float:
     """``value`` rounded to nine decimals, never minus zero."""
     return round(float(value), 9) + 0.0
+
+
+_SIZE = re.compile(r"^(?P<number>\d+(\.\d+)?)\s*(?P<unit>B|[kK]B|MB|GB|TB|KiB|MiB|GiB|TiB)?$")
+_BYTES_OF_UNIT = {
+    "B": 1,
+    **{name: 1000**power for name, power in (("kB", 1), ("KB", 1), ("MB", 2), ("GB", 3), ("TB", 4))},
+    **{name: 1024**power for name, power in (("KiB", 1), ("MiB", 2), ("GiB", 3), ("TiB", 4))},
+}
+
+
+def bytes_of(text: str | int) -> int:
+    """Whole bytes of ``1048576``, ``"96 MiB"`` (1024^2) or ``"1.5 MB"`` (1000^2).
+
+    Raises ``ValueError`` with what is allowed for anything else, a fraction of a byte included.
+    """
+    match = None if isinstance(text, bool) else _SIZE.match(str(text).strip())
+    size = Fraction(match["number"]) * _BYTES_OF_UNIT[match["unit"] or "B"] if match else None
+    if size is None or size.denominator != 1:
+        raise ValueError(f"{text!r} is no size: give whole bytes, as 1048576, 96 MiB or 1.5 GB")
+    return int(size)
 
 
 def show_bytes(count: int) -> str:

@@ -26,6 +26,7 @@ _COMMANDS = (
     "baseline",
     "import_kineto",
     "capture",
+    "calibrate",
     "export_param",
     "show",
     "convert",

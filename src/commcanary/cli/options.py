@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from commcanary.errors import UsageError
+from commcanary.units import bytes_of
 
 Output = Annotated[Path, typer.Option("-o", "--output", help="File to write: .json or .parquet.")]
 Assume = Annotated[
@@ -29,3 +30,11 @@ def numbers(option: str, given: list[str] | None) -> dict[str, float]:
         except ValueError:
             raise UsageError(f"{option} {pair}: give NAME=NUMBER") from None
     return pairs
+
+
+def byte_size(option: str, text: str) -> int:
+    """Bytes of ``"96 MiB"`` and the like; raises ``UsageError`` naming the option."""
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None

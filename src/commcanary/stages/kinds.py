@@ -17,6 +17,7 @@ from commcanary.judge.report_verification import REPORT_VERIFICATION
 from commcanary.judge.source_verification import SOURCE_VERIFICATION
 from commcanary.judge.statistics import DECISIONS
 from commcanary.replay.report import REPORT
+from commcanary.sources.nccl_tests.calibration import CALIBRATION
 from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.expectations import EXPECTATIONS
 from commcanary.stages.manifest import MANIFEST
@@ -45,6 +46,7 @@ KINDS: tuple[Kind[Any], ...] = (
     EXPECTATIONS,
     ABLATION_COSTS,
     PARAM_ACCOUNT,
+    CALIBRATION,
 )
 
 
