@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,14 +12,23 @@ from commcanary.cli.progress import working
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="Which trace: inference, mixed or ranking-inversion.")],
+    name: Annotated[str, typer.Argument(help="Which trace: inference, mixed, pipeline, ddp or ranking-inversion.")],
     output: Output,
     seed: Annotated[int, typer.Option(help="Seed of all random draws.")] = 7,
     events: Annotated[int | None, typer.Option(help="Wanted number of events.  [default: 1000]")] = None,
+    stages: Annotated[int | None, typer.Option(help="Stages of a pipeline.  [default: 4]")] = None,
+    microbatches: Annotated[int | None, typer.Option(help="Microbatches of a pipeline's step.  [default: 8]")] = None,
+    ranks: Annotated[int | None, typer.Option(help="Ranks of ddp.  [default: 8]")] = None,
+    buckets: Annotated[int | None, typer.Option(help="Gradient buckets of ddp.  [default: 6]")] = None,
+    profile: Annotated[
+        Path | None, typer.Option(help="Folder for one Kineto profile a rank (pipeline and ddp).")
+    ] = None,
 ) -> None:
     """Make a synthetic trace by rule."""
     from commcanary.stages.synth import synth_stage
 
+    sizes = {"stages": stages, "microbatches": microbatches, "ranks": ranks, "buckets": buckets}
+    given = {size: value for size, value in sizes.items() if value is not None}
     with working(f"making {name}"):
-        trace = synth_stage(name, output, seed=seed, events=events)
+        trace = synth_stage(name, output, seed=seed, events=events, sizes=given, profiles=profile)
     print(f"made {trace.workload_name}: {len(trace)} events, {len(trace.events.groups)} groups, seed {seed}")

@@ -78,3 +78,42 @@ def synthetic_trace(
     )
     workload = {"name": name, "notes": f"synthetic, seed {seed}: made by rule, not measured"}
     return Trace.of(TraceHeader(workload=workload, system={"kind": "synthetic"}), events)
+
+
+def known_trace(
+    name: str,
+    notes: str,
+    groups: Sequence[ProcessGroup],
+    signatures: Sequence[Signature],
+    signature: NDArray[np.int64],
+    *,
+    start_ns: NDArray[np.int64],
+    rank_compute_before_ns: Sequence[Sequence[int]],
+    consumer: NDArray[np.int64],
+    message_sequence: NDArray[np.int64],
+) -> Trace:
+    """A trace whose every rank's compute is known; its declared arrivals are the starts, at all ranks at once.
+
+    No compute runs beside an event of its own (what is consumed later is overlapped by what comes between), and
+    none presses on it.
+    """
+    count = len(signature)
+    sizes = np.array([groups[s.group].size for s in signatures], np.int64)[signature]
+    bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    events = Events(
+        groups=tuple(groups),
+        signatures=tuple(signatures),
+        signature=signature.astype(np.int32),
+        gap_ns=np.diff(start_ns, prepend=start_ns[:1]),
+        offsets_ns=Ragged(np.zeros(int(bounds[-1]), np.int64), bounds, np.ones(count, np.bool_)),
+        compute_before_ns=np.array([min(ranks) for ranks in rank_compute_before_ns], np.int64),
+        rank_compute_before_ns=Ragged.of(rank_compute_before_ns),
+        compute_overlap_ns=np.zeros(count, np.int64),
+        compute_pressure=np.zeros(count, np.float64),
+        observed_exposed_ns=np.full(count, UNKNOWN, np.int64),
+        message_sequence=message_sequence,
+        consumer=consumer,
+        compute_uncertain=np.zeros(count, np.bool_),
+    )
+    workload = {"name": name, "notes": notes}
+    return Trace.of(TraceHeader(workload=workload, system={"kind": "synthetic"}), events)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from commcanary.errors import UsageError
+from commcanary.sources.synthetic.ddp import DdpShape, ddp
 from commcanary.sources.synthetic.inference import inference
 from commcanary.sources.synthetic.mixed import mixed
+from commcanary.sources.synthetic.pipeline import PipelineShape, pipeline
 from commcanary.sources.synthetic.ranking_inversion import EVENTS, ranking_inversion
+from commcanary.sources.synthetic.synthesis import Synthesis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from commcanary.artifacts.trace import Trace
 
@@ -20,27 +24,50 @@ SEEDED: dict[str, Callable[[int, int], Trace]] = {
 }
 """Traces of any size: name -> function of (seed, wanted number of events)."""
 
-NAMES = (*SEEDED, "ranking-inversion")
+SIZES = {"pipeline": ("stages", "microbatches"), "ddp": ("ranks", "buckets")}
+"""Jobs made by rule alone, with their kernels: name -> the sizes that they can be given."""
+
+NAMES = (*SEEDED, *SIZES, "ranking-inversion")
 
 DEFAULT_EVENTS = 1000
 MAX_EVENTS = 20_000_000
 
 
 def synthetic(name: str, seed: int, events: int | None) -> Trace:
+    """The trace of ``synthesis`` in its usual shape."""
+    return synthesis(name, seed, events).trace
+
+
+def synthesis(name: str, seed: int, events: int | None, sizes: Mapping[str, int] = MappingProxyType({})) -> Synthesis:
     """The synthetic trace ``name`` of about ``events`` events (None: its usual size).
 
-    Raises ``UsageError`` for an unknown name or an impossible size. The ranking inversion has one size and
-    draws nothing.
+    ``sizes`` shape a pipeline or data-parallel job. Raises ``UsageError`` for an unknown name, a size that the
+    name does not have, or an impossible one. Only the seeded traces draw anything; the ranking inversion has one
+    size.
     """
+    if name not in NAMES:
+        raise UsageError(f"no synthetic trace is called {name!r}; known are {', '.join(NAMES)}")
+    for size in sizes:
+        if size not in SIZES.get(name, ()):
+            owner = next((one for one, known in SIZES.items() if size in known), "no trace")
+            raise UsageError(f"{name} has no {size}; {owner} has: leave it out")
     if name == "ranking-inversion":
         if events not in (None, EVENTS):
             raise UsageError(f"ranking-inversion with {events} events; it always has {EVENTS}: leave the number out")
-        return ranking_inversion()
-    if name not in SEEDED:
-        raise UsageError(f"no synthetic trace is called {name!r}; known are {', '.join(NAMES)}")
+        return Synthesis(ranking_inversion())
     wanted = DEFAULT_EVENTS if events is None else events
     if not 1 <= wanted <= MAX_EVENTS:
         raise UsageError(f"{wanted} events; give 1 to {MAX_EVENTS}")
     if not 0 <= seed < 2**63:
         raise UsageError(f"seed {seed}; give 0 to 2^63 - 1")
-    return SEEDED[name](seed, wanted)
+    if name in SEEDED:
+        return Synthesis(SEEDED[name](seed, wanted))
+    if name == "pipeline":
+        stages = PipelineShape(**sizes)
+        return pipeline(stages, _steps(wanted, stages.events))
+    replicas = DdpShape(**sizes)
+    return ddp(replicas, _steps(wanted, replicas.events))
+
+
+def _steps(events: int, per_step: int) -> int:
+    return max(1, round(events / max(1, per_step)))
