@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from commcanary.campaign.tables import CELLS, EXPORTS, REPRESENTATIONS
+from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, NULL_CALIBRATIONS, REPRESENTATIONS
 from commcanary.reporting.tables import CellRow, RepresentationRow
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def representation_row(workload: str, representation: str, status: str | None, *
         "ranking_status": "pass" if fine else "fail",
         "ranking_agreement": 1.0 if fine else 0.975,
         "kendall_tau_b": 1.0 if fine else 0.95,
+        "worst_error_pct": 0.0 if fine else 1234.5,
         "decisions": 1,
         "decision_agreement": 1.0 if fine else 0.0,
         "false_positives": 0 if fine else 1,
@@ -130,14 +131,64 @@ def representations(rows: Iterable[Row]) -> tuple[RepresentationRow, ...]:
     return tuple(RepresentationRow(**row) for row in rows)  # type: ignore[arg-type]
 
 
-def write_tables(folder: Path, cell_rows: list[Row], representation_rows: list[Row], export_rows: list[Row]) -> Path:
-    """The three tables in ``folder/tables``, which is returned."""
+def ablation_row(workload: str, ablation: str, **changes: object) -> Row:
+    errors = {f"{name}_error_pct": 12.25 for name in ("median", "p95", "p99", "max", "mean")}
+    row: Row = {
+        "workload": workload,
+        "ablation": ablation,
+        "ranking_agreement": 0.75,
+        "kendall_tau_b": 0.5,
+        **errors,
+        "hidden_error_points": 3.5,
+        "failed_checks": 17,
+        "costs": f"{workload}/ablations.json",
+    }
+    return row | changes
+
+
+def calibration_row(workload: str, gate: str, **changes: object) -> Row:
+    row: Row = {
+        "workload": workload,
+        "representation": "canary",
+        "gate": gate,
+        "configuration": "baseline",
+        "events": 66,
+        "seeds": 20,
+        "trials": 60,
+        "false_alarms": 40,
+        "false_alarm_share": 0.666667,
+        "false_alarm_low": 0.540592,
+        "false_alarm_high": 0.772729,
+        "declared_alpha": 0.05,
+        "slower_tail_pct": 20.0,
+        "caught": 60,
+        "caught_share": 1.0,
+        "caught_low": 0.939828,
+        "caught_high": 1.0,
+        "outcome": "not_trusted",
+        "expected_outcome": None,
+        "calibration": f"{workload}/canary/null_calibration.json",
+    }
+    return row | changes
+
+
+def write_tables(
+    folder: Path,
+    cell_rows: list[Row],
+    representation_rows: list[Row],
+    export_rows: list[Row],
+    ablation_rows: Iterable[Row] = (),
+    calibration_rows: Iterable[Row] = (),
+) -> Path:
+    """The summary tables in ``folder/tables``, which is returned."""
     tables = folder / "tables"
     tables.mkdir(parents=True, exist_ok=True)
     for name, rows, schema in (
         ("cells", cell_rows, CELLS),
         ("representations", representation_rows, REPRESENTATIONS),
         ("exports", export_rows, EXPORTS),
+        ("ablations", list(ablation_rows), ABLATIONS),
+        ("null_calibrations", list(calibration_rows), NULL_CALIBRATIONS),
     ):
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), tables / f"{name}.parquet")
     return tables

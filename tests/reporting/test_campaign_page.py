@@ -13,7 +13,7 @@ from commcanary.reporting.campaign_page import write_campaign_page
 
 from .campaigns import CELL_ROWS, CONFIG, EXPORT_ROWS, REPRESENTATION_ROWS, write_campaign
 from .html import Page
-from .rows import Row, cell_row, representation_row
+from .rows import Row, ablation_row, calibration_row, cell_row, representation_row, write_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,3 +221,24 @@ def test_a_figure_that_could_run_something_is_refused(tmp_path: Path) -> None:
 def test_the_same_folder_gives_the_same_page(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path)
     assert source(folder) == source(folder)
+
+
+def test_ablations_and_calibrations_are_shown_where_the_campaign_has_them(tmp_path: Path, page: Page) -> None:
+    headings = ("What each aspect of the workload is worth", "Can the gate be trusted at this size?")
+    assert not any(heading in page.text for heading in headings)
+    folder = write_campaign(tmp_path)
+    rows = [calibration_row("training", "plain"), calibration_row("training", "confidence", expected_outcome="trusted")]
+    ablated = [ablation_row("training", "arrival_skew")]
+    write_tables(folder, CELL_ROWS, REPRESENTATION_ROWS, EXPORT_ROWS, ablated, rows)
+    shown = Page(source(folder))
+    assert all(heading in shown.text for heading in headings)
+    assert "40 of 60" in shown.text
+    assert "95 % interval 54.1 to 77.3 %, at most 5 % declared" in shown.text
+    assert "not as expected: trusted" in shown.text
+    assert {"training/ablations.json", "training/canary/null_calibration.json"} <= set(shown.links)
+
+
+def test_a_searched_canary_is_no_control(tmp_path: Path) -> None:
+    row = representation_row("training", "smallest", "behaviorally_verified", method="searched")
+    folder = write_campaign(tmp_path, representation_rows=[*REPRESENTATION_ROWS, row])
+    assert "it is verified like a canary" not in source(folder)

@@ -1,8 +1,9 @@
-# The last rule: the page is there already when a status came out otherwise than declared.
+# The last rule: the page is there already when something came out otherwise than declared.
 rule expectations:
     input:
         page=f"{RESULTS}/report.html",
         representations=f"{RESULTS}/tables/representations.parquet",
+        calibrations=f"{RESULTS}/tables/null_calibrations.parquet",
     output:
         expectations=f"{RESULTS}/expectations.json",
     log:

@@ -29,6 +29,8 @@ rule page:
         cells=f"{RESULTS}/tables/cells.parquet",
         representations=f"{RESULTS}/tables/representations.parquet",
         exports=f"{RESULTS}/tables/exports.parquet",
+        ablations=f"{RESULTS}/tables/ablations.parquet",
+        calibrations=f"{RESULTS}/tables/null_calibrations.parquet",
         figures=expand(f"{RESULTS}/figures/{{figure}}.svg", figure=FIGURES),
     output:
         page=report(f"{RESULTS}/report.html", caption="../report/page.rst", category="Report"),

@@ -6,6 +6,7 @@ rule summary:
         comparisons=everywhere("comparisons/index.json"),
         behaviors=everywhere("behavior.json"),
         ablations=[f"{RESULTS}/{workload}/ablations.json" for workload in PLAN.workloads if PLAN.config.ablation_costs],
+        calibrations=[f"{RESULTS}/{w}/{r}/null_calibration.json" for w, r in PLAN.calibrated()],
         policies=everywhere("policy.json"),
         exports=everywhere("param.account.json", only=lambda representation: representation.method == "canary"),
     output:
@@ -17,6 +18,8 @@ rule summary:
         exports_csv=f"{RESULTS}/tables/exports.csv",
         ablations=f"{RESULTS}/tables/ablations.parquet",
         ablations_csv=f"{RESULTS}/tables/ablations.csv",
+        calibrations=f"{RESULTS}/tables/null_calibrations.parquet",
+        calibrations_csv=f"{RESULTS}/tables/null_calibrations.csv",
     log:
         f"{RESULTS}/logs/summary.log",
     benchmark:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from commcanary.judge.null_calibration import CalibrationSettings
 from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
@@ -92,7 +93,8 @@ class Workload(_Strict, frozen=True, kw_only=True):
 
     ``baseline``, ``configurations``, ``representations`` and ``seeds`` stand in place of the campaign's for
     this workload. ``expect`` maps a representation to the behaviour
-    status that its verification should end in; another one is reported, never hidden.
+    status that its verification should end in; another one is reported, never hidden. ``expect_gate`` is the
+    outcome of the null calibration of its canaries.
     """
 
     name: Name
@@ -103,6 +105,7 @@ class Workload(_Strict, frozen=True, kw_only=True):
     representations: tuple[Representation, ...] | None = None
     seeds: Annotated[tuple[Seed, ...], msgspec.Meta(min_length=1)] | None = None
     expect: dict[str, str] = {}
+    expect_gate: Literal["trusted", "not_trusted", "undecided"] | None = None
     param_dtype: str | None = None
     param_skip_unsupported: bool = False
 
@@ -128,6 +131,7 @@ class CampaignConfig(_Strict, frozen=True, kw_only=True):
     replay: ReplayProtocol = ReplayProtocol()
     thresholds: Thresholds = Thresholds()
     ablation_costs: tuple[str, ...] = ()
+    null_calibration: CalibrationSettings | None = None
     confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
     policy: Policy = Policy()
     tolerances: Tolerances = Tolerances()

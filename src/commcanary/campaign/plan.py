@@ -86,6 +86,17 @@ class Plan:
         """The configuration that the others of a workload are compared against."""
         return self.workload(workload).baseline or self.config.baseline
 
+    def baseline_configuration(self, workload: str) -> Configuration:
+        """The configuration called as ``baseline`` says."""
+        return next(c for c in self.configurations(workload) if c.name == self.baseline(workload))
+
+    def calibrated(self) -> Iterator[tuple[str, str]]:
+        """Workload and representation of every canary that the gate is calibrated on: none unless asked for."""
+        for workload in self.workloads if self.config.null_calibration else ():
+            for representation in self.representations(workload):
+                if representation.method == "canary":
+                    yield workload, representation.name
+
     def protocol(self, workload: str) -> Protocol:
         """Seeds, iterations and ablations of a workload's cells."""
         replay = self.config.replay

@@ -85,6 +85,33 @@ EXPORTS = pa.schema(
 )
 """One row per PARAM export."""
 
+NULL_CALIBRATIONS = pa.schema(
+    [
+        ("workload", pa.string()),
+        ("representation", pa.string()),
+        ("gate", pa.string()),
+        ("configuration", pa.string()),
+        ("events", pa.int64()),
+        ("seeds", pa.int64()),
+        ("trials", pa.int64()),
+        ("false_alarms", pa.int64()),
+        ("false_alarm_share", pa.float64()),
+        ("false_alarm_low", pa.float64()),
+        ("false_alarm_high", pa.float64()),
+        ("declared_alpha", pa.float64()),
+        ("slower_tail_pct", pa.float64()),
+        ("caught", pa.int64()),
+        ("caught_share", pa.float64()),
+        ("caught_low", pa.float64()),
+        ("caught_high", pa.float64()),
+        ("outcome", pa.string()),
+        # stated for the gate with intervals alone
+        ("expected_outcome", pa.string()),
+        ("calibration", pa.string()),
+    ]
+)
+"""One row per canary and gate (plain, confidence); low and high are ends of 95 % Wilson intervals."""
+
 ABLATIONS = pa.schema(
     [
         ("workload", pa.string()),

@@ -18,7 +18,13 @@ from commcanary.reporting.pages import write_page
 from commcanary.reporting.ran import configuration_table, workload_rows
 from commcanary.reporting.regressed import regressed_workloads
 from commcanary.reporting.svgfile import inline_svg
-from commcanary.reporting.tables import read_cells, read_exports, read_representations
+from commcanary.reporting.tables import (
+    read_ablations,
+    read_cells,
+    read_exports,
+    read_null_calibrations,
+    read_representations,
+)
 from commcanary.reporting.trusted import headline, trusted_workloads
 from commcanary.stages.manifest import MANIFEST
 
@@ -54,6 +60,8 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
         regressed=regressed_workloads(plan.workloads, cells),
         trusted=trusted_workloads(representations),
         representations=representations,
+        ablations=read_ablations(folder / "tables" / "ablations.parquet"),
+        calibrations=read_null_calibrations(folder / "tables" / "null_calibrations.parquet"),
         exports=read_exports(folder / "tables" / "exports.parquet"),
         jobs=jobs[:SLOWEST],
         rules=seconds_by_rule(jobs),

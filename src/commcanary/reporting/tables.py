@@ -10,7 +10,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from commcanary.campaign.tables import CELLS, EXPORTS, REPRESENTATIONS
+from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, NULL_CALIBRATIONS, REPRESENTATIONS
 from commcanary.errors import InputRefusal, StorageRefusal
 from commcanary.judge.checks import PASS
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CANARY = "canary"
+CANARIES = (CANARY, "searched")
+"""Methods that make a canary of the source; all others make controls."""
+
 ISOLATED = "isolated"
 _REMEDY = "run the campaign again: its summary stage writes the tables"
 
@@ -75,6 +78,7 @@ class RepresentationRow(msgspec.Struct, frozen=True, kw_only=True):
     ranking_status: str | None
     ranking_agreement: float | None
     kendall_tau_b: float | None
+    worst_error_pct: float | None
     decisions: int | None
     decision_agreement: float | None
     false_positives: int | None
@@ -112,6 +116,42 @@ class ExportRow(msgspec.Struct, frozen=True, kw_only=True):
     account: str | None
 
 
+class AblationRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of ``tables/ablations.parquet`` (``campaign.tables.ABLATIONS``)."""
+
+    workload: str
+    ablation: str
+    ranking_agreement: float | None
+    kendall_tau_b: float | None
+    median_error_pct: float | None
+    p95_error_pct: float | None
+    p99_error_pct: float | None
+    max_error_pct: float | None
+    hidden_error_points: float
+    failed_checks: int
+    costs: str | None
+
+
+class NullCalibrationRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of ``tables/null_calibrations.parquet`` (``campaign.tables.NULL_CALIBRATIONS``)."""
+
+    workload: str
+    representation: str
+    gate: str
+    events: int
+    seeds: int
+    trials: int
+    false_alarms: int
+    false_alarm_low: float
+    false_alarm_high: float
+    declared_alpha: float
+    slower_tail_pct: float
+    caught: int
+    outcome: str
+    expected_outcome: str | None
+    calibration: str | None
+
+
 @dataclass(frozen=True)
 class CellGroup:
     """The cells of one representation of one workload, in the order of the configurations."""
@@ -140,6 +180,16 @@ def read_representations(path: Path) -> tuple[RepresentationRow, ...]:
 def read_exports(path: Path) -> tuple[ExportRow, ...]:
     """The rows of the export table; raises as ``read_cells`` does."""
     return _read(path, EXPORTS, ExportRow)
+
+
+def read_ablations(path: Path) -> tuple[AblationRow, ...]:
+    """The rows of the ablation table; raises as ``read_cells`` does."""
+    return _read(path, ABLATIONS, AblationRow)
+
+
+def read_null_calibrations(path: Path) -> tuple[NullCalibrationRow, ...]:
+    """The rows of the null calibrations; raises as ``read_cells`` does."""
+    return _read(path, NULL_CALIBRATIONS, NullCalibrationRow)
 
 
 def groups_of(cells: Iterable[CellRow], method: str) -> tuple[CellGroup, ...]:

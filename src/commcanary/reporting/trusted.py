@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commcanary.judge.behavior import VERIFIED
-from commcanary.reporting.tables import CANARY
+from commcanary.reporting.tables import CANARIES, CANARY
 from commcanary.reporting.words import Tone, tone_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def trusted_workloads(rows: Sequence[RepresentationRow]) -> tuple[tuple[str, tup
 
 def remark(row: RepresentationRow) -> str | None:
     """What must be said of a control that passes, wholly or in behaviour and ranking."""
-    if row.method == CANARY:
+    if row.method in CANARIES:
         return None
     if row.status == VERIFIED:
         return "This control passes: it is verified like a canary."

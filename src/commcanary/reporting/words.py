@@ -22,7 +22,16 @@ class Tone(StrEnum):
 _MARKS = {Tone.GOOD: "✓", Tone.CAUTION: "▲", Tone.BAD: "✕", Tone.NEUTRAL: "○"}
 
 _TONES = {
-    Tone.GOOD: ("pass", "behaviorally_verified", "source_verified", "full_source", "compatible", "stable", "lossless"),
+    Tone.GOOD: (
+        "pass",
+        "behaviorally_verified",
+        "source_verified",
+        "full_source",
+        "compatible",
+        "stable",
+        "lossless",
+        "trusted",
+    ),
     Tone.CAUTION: (
         "warn",
         "inconclusive",
@@ -36,6 +45,8 @@ _TONES = {
         "partial_source_verified",
         "partial_source",
         "mismatch",
+        "not_trusted",
+        "undecided",
     ),
     Tone.BAD: ("fail", "failed", "not_covered"),
 }

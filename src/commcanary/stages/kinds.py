@@ -12,6 +12,7 @@ from commcanary.errors import InputRefusal
 from commcanary.judge.ablation import ABLATION_COSTS
 from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
+from commcanary.judge.null_calibration import NULL_CALIBRATION
 from commcanary.judge.policy import POLICY_OUTCOME
 from commcanary.judge.report_verification import REPORT_VERIFICATION
 from commcanary.judge.source_verification import SOURCE_VERIFICATION
@@ -45,6 +46,7 @@ KINDS: tuple[Kind[Any], ...] = (
     SEARCH_LEDGER,
     EXPECTATIONS,
     ABLATION_COSTS,
+    NULL_CALIBRATION,
     PARAM_ACCOUNT,
     CALIBRATION,
 )

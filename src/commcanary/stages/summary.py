@@ -14,10 +14,11 @@ from commcanary.artifacts.atomic import write_atomically
 from commcanary.artifacts.files import read_artifact
 from commcanary.artifacts.trace_size import exchange_size
 from commcanary.campaign.plan import Plan
-from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, REPRESENTATIONS
+from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, NULL_CALIBRATIONS, REPRESENTATIONS
 from commcanary.judge.ablation import ABLATION_COSTS
 from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
+from commcanary.judge.null_calibration import NULL_CALIBRATION
 from commcanary.judge.policy import POLICY_OUTCOME
 from commcanary.judge.statistics import DECISIONS
 from commcanary.judge.verify_behavior import worst_error_pct
@@ -49,6 +50,7 @@ def summary_stage(config_path: Path, results: Path, output: Path) -> None:
         ("representations", REPRESENTATIONS, list(_representations(plan, results))),
         ("exports", EXPORTS, list(_exports(plan, results))),
         ("ablations", ABLATIONS, list(_ablations(plan, results))),
+        ("null_calibrations", NULL_CALIBRATIONS, list(_null_calibrations(plan, results))),
     ):
         table = pa.Table.from_pylist(rows, schema=schema)
         write_atomically(output / f"{name}.parquet", lambda stream, t=table: pq.write_table(t, stream))  # type: ignore[misc]
@@ -204,4 +206,33 @@ def _ablations(plan: Plan, results: Path) -> Iterator[Row]:
                 "hidden_error_points": cost.hidden_error_points,
                 "failed_checks": cost.failed_checks,
                 "costs": place.as_posix(),
+            }
+
+
+def _null_calibrations(plan: Plan, results: Path) -> Iterator[Row]:
+    for workload, representation in plan.calibrated():
+        place = Path(workload) / representation / "null_calibration.json"
+        found = read_artifact(results / place, NULL_CALIBRATION).header
+        for rates in found.gates:
+            yield {
+                "workload": workload,
+                "representation": representation,
+                "gate": rates.gate,
+                "configuration": found.configuration.name,
+                "events": found.events,
+                "seeds": found.settings.seeds,
+                "trials": found.settings.trials,
+                "false_alarms": rates.false_alarms.hits,
+                "false_alarm_share": rates.false_alarms.share,
+                "false_alarm_low": rates.false_alarms.interval[0],
+                "false_alarm_high": rates.false_alarms.interval[1],
+                "declared_alpha": round(1 - found.settings.level, 9),
+                "slower_tail_pct": found.settings.slower_pct,
+                "caught": rates.caught.hits,
+                "caught_share": rates.caught.share,
+                "caught_low": rates.caught.interval[0],
+                "caught_high": rates.caught.interval[1],
+                "outcome": rates.outcome,
+                "expected_outcome": plan.workload(workload).expect_gate if rates.gate == "confidence" else None,
+                "calibration": place.as_posix(),
             }
