@@ -259,6 +259,17 @@ def test_rank_of_a_message_is_its_peer(tmp_path: Path) -> None:
     assert [g.members for g in done.trace.events.groups] == [(4, 6), (2, 4)]
 
 
+@pytest.mark.parametrize(("rank", "root"), [(0, 2), (1, None), (2, 6), (3, None), (None, None)])
+def test_the_rank_of_a_broadcast_is_its_root_unless_it_may_be_the_callers(
+    tmp_path: Path, rank: int | None, root: int | None
+) -> None:
+    """The caller is rank 4, at place 1 of its group: a 1 may be its own place, and a 3 is no place at all."""
+    job = info(rank=4, world=8, groups=[group("1", [2, 4, 6])])
+    stated = {} if rank is None else {"Rank": rank}
+    done = imported(tmp_path, [record("broadcast", ranks="[2, 4, 6]", size=3, name="1", **stated)], distributedInfo=job)
+    assert [s.root_rank for s in done.trace.events.signatures] == [root]
+
+
 @pytest.mark.parametrize("fields", [{}, {"Rank": 9}, {"Dst Rank": 77}, {"Rank": 0}])
 def test_messages_without_a_possible_peer_are_refused(tmp_path: Path, fields: dict[str, Any]) -> None:
     with pytest.raises(InputRefusal, match=r"peer|Rank"):

@@ -183,7 +183,7 @@ def _unknown(ranks: Sequence[KinetoCalls], clock: Clock, merged: Merged) -> dict
         ),
         "root_rank": (
             any(s.root_rank is None and s.op == "broadcast" for s in signatures),
-            "only operators with recorded inputs state it",
+            "only operators with recorded inputs state it, or records of another rank than the root",
         ),
         "in_elements": (
             any(s.in_elements is None for s in signatures),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 RULE = "record_param_comms"
 KERNEL_RULE = "kernel with a record's fields"
 UNNAMED_GROUP = "default"
+ROOTED = ("broadcast", "reduce", "gather", "scatter")
 
 
 def call_of_record(shape: RecordShape, job: Job, wanted_group: str | None, place: str) -> Call:
@@ -46,7 +47,8 @@ def call_of_record(shape: RecordShape, job: Job, wanted_group: str | None, place
         return Call(Fate.EMPTY, rule, "no elements")
     group = group_of_record(shape, job, place)
     peer = _peer(op, shape, group, place) if op in ("send", "recv") else None
-    return taken_call(op, sizes, group, job, rule, f"{place}.args", peer=peer)
+    root = _root(shape, group, job) if op in ROOTED else None
+    return taken_call(op, sizes, group, job, rule, f"{place}.args", peer=peer, root=root)
 
 
 def group_labels(shape: RecordShape, job: Job) -> tuple[str, ...]:
@@ -124,6 +126,18 @@ def _peer(op: str, shape: RecordShape, group: ProcessGroup, place: str) -> int |
             )
         return int(group.members[number])
     return None
+
+
+def _root(shape: RecordShape, group: ProcessGroup, job: Job) -> int | None:
+    """Global rank of the root, where ``Rank`` can be nothing else.
+
+    NCCL's backend writes the root's place in the group into ``Rank`` of a rooted collective, others write the
+    caller's own: a number that is the caller's says nothing. Another rank's profile then may.
+    """
+    number = shape.rank_in_group
+    if not _is_count(number) or number >= group.size or group.members[number] == job.rank:
+        return None
+    return int(group.members[number])
 
 
 def _count(value: Any, place: str) -> int:
