@@ -5,7 +5,7 @@ from snakemake.utils import min_version
 min_version("9.6")
 
 
-if not config:
+if not workflow.configfiles:
 
     configfile: "config/config.yaml"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commcanary.campaign.provenance import code_digest, imported_modules, reached_modules, source_digest
+from commcanary.campaign.provenance import code_digest, code_digests, imported_modules, reached_modules
 
 
 def test_a_stage_reaches_the_kernels_that_are_loaded_by_name() -> None:
@@ -25,4 +25,4 @@ def test_imports_inside_functions_count() -> None:
 def test_digests_are_hex_and_differ_between_stages() -> None:
     compiled, replayed = code_digest("commcanary.stages.compile"), code_digest("commcanary.stages.replay")
     assert compiled != replayed
-    assert {len(compiled), len(replayed), len(source_digest())} == {64}
+    assert {len(compiled), len(replayed), len(code_digests().src), len(str(code_digests().workflow))} == {64}

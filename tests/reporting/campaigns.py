@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from commcanary.artifacts.files import write_artifact
-from commcanary.artifacts.stored import SourceFile, Stored
+from commcanary.artifacts.stored import Stored
 from commcanary.campaign.config import CampaignConfig
+from commcanary.campaign.environment import Environment
+from commcanary.campaign.manifest import MANIFEST, ExpectedCell, InputFile, Manifest
+from commcanary.campaign.provenance import CodeDigests
 from commcanary.reporting.figures import draw_figures
-from commcanary.stages.manifest import MANIFEST, ExpectedCell, Manifest
 
 from .rows import FAST, FRIENDLY, cell_row, compared_row, export_row, inversion_rows, representation_row, write_tables
 
@@ -72,13 +74,14 @@ def write_campaign(
     manifest = Manifest(
         campaign=resolved.campaign,
         package_version="0.1.0",
-        source_digest="c0de" * 16,
-        lock_sha256="10cc" * 16,
-        model={"name": "scheduler-v4", "version": "4"},
+        code=CodeDigests("c0de" * 16, None),
+        environment=Environment("10cc" * 16, {"numpy": "2.0"}),
+        models={"scheduler-v4": "4"},
         config=msgspec.to_builtins(resolved),
-        inputs=(SourceFile("rank0.json.gz", 341271, "f11e" * 16),),
-        cells=(ExpectedCell("training", "canary", "baseline"),),
+        policy=msgspec.to_builtins(resolved.policy),
         expected={},
+        inputs=(InputFile("training", "rank0.json.gz", 341271, "f11e" * 16),),
+        cells=(ExpectedCell("training", "canary", "baseline", "ce11" * 16),),
     )
     write_artifact(folder / "manifest.json", MANIFEST, Stored(manifest))
     draw_figures(write_tables(folder, cell_rows, representation_rows, export_rows), folder / "figures")

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from commcanary.artifacts.files import read_artifact
+from commcanary.artifacts.files import read_artifact, write_artifact
+from commcanary.artifacts.trace_exchange import TRACE
+from commcanary.artifacts.trace_table import to_stored
 from commcanary.compile.search_ledger import SEARCH_LEDGER
+from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_canary
 
 TINY = Path(__file__).with_name("tiny.yaml")
@@ -77,6 +80,34 @@ def test_an_added_configuration_replays_only_its_own_cell(copied: Path) -> None:
     after = {path.name: path.stat().st_mtime_ns for path in reports.glob("*.parquet")}
     assert set(after) - set(before) == {"low.parquet"}
     assert {name: after[name] for name in before} == before
+    assert len(list((copied / "results" / "tiny" / "manifests").iterdir())) == 2
+
+
+def test_a_frozen_campaign_refuses_a_change_and_lists_it_before_any_job(copied: Path) -> None:
+    text = (copied / "tiny.yaml").read_text()
+    (copied / "tiny.yaml").write_text(f"freeze: strict\n{text}")
+    assert run(copied) == (0, [])
+    (copied / "tiny.yaml").write_text(f"freeze: strict\n{text.replace('seed: 3', 'seed: 4')}")
+    before = artifacts(copied)
+    done = subprocess.run([*RUN, *ENGINE], cwd=copied, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "  config.workloads[small].source.seed: 3 -> 4\n" in done.stderr
+    assert artifacts(copied) == before
+
+
+def test_a_source_changed_under_its_old_time_is_made_again(tmp_path: Path) -> None:
+    """The engine looks at modification times; content is looked at here."""
+    text = TINY.read_text().replace("kind: synth, name: inference, seed: 3, events: 66", "kind: trace, path: t.json")
+    (tmp_path / "tiny.yaml").write_text(text)
+    trace = tmp_path / "t.json"
+    write_artifact(trace, TRACE, to_stored(synthetic("mixed", 1, 6)))
+    until_trace = ("--until", "trace")
+    assert run(tmp_path, *until_trace) == (0, ["trace"])
+    assert run(tmp_path, *until_trace) == (0, [])
+    at = trace.stat().st_mtime_ns
+    write_artifact(trace, TRACE, to_stored(synthetic("mixed", 2, 6)))
+    os.utime(trace, ns=(at, at))
+    assert run(tmp_path, *until_trace) == (0, ["trace"])
 
 
 def test_a_searched_representation_is_made_by_the_search_alone(copied: Path) -> None:

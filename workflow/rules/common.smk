@@ -1,22 +1,29 @@
+import os
 import re
 from pathlib import Path
 
 import msgspec
 from snakemake.exceptions import WorkflowError
 
-from commcanary.campaign.config_file import config_files
+from commcanary.campaign.environment import locked_environment
 from commcanary.campaign.plan import Plan
-from commcanary.campaign.provenance import code_digest, source_digest
+from commcanary.campaign.provenance import code_digest, code_digests
+from commcanary.campaign.receipts import file_sha256
 from commcanary.errors import CommCanaryError
+from commcanary.stages.manifest import check_freeze
 
-CONFIG_FILE = Path(workflow.configfiles[-1])
+CONFIG_FILE = Path(os.path.relpath(workflow.configfiles[-1]))
+
+# Configurations per replay job: the profile's, because it is about machines and changes no result.
+BATCH_SIZE = int(config.get("batch_size", 64))
 
 try:
     PLAN = Plan.load(CONFIG_FILE)
+    RESULTS = f"results/{PLAN.name}"
+    if workflow.is_main_process:
+        check_freeze(PLAN, Path(RESULTS))
 except CommCanaryError as refusal:
     raise WorkflowError(str(refusal)) from None
-
-RESULTS = f"results/{PLAN.name}"
 
 
 wildcard_constraints:
@@ -30,9 +37,14 @@ def plain(value):
     return msgspec.to_builtins(value)
 
 
+def digests_of(workload):
+    """SHA-256 of a workload's source files: a changed one is noticed whatever its modification time."""
+    return [file_sha256(path) for path in PLAN.source_files(workload)]
+
+
 def reports_of(wildcards):
     """The replay indexes of one representation of one workload."""
-    batches = range(len(PLAN.batches(wildcards.workload)))
+    batches = range(len(PLAN.batches(wildcards.workload, BATCH_SIZE)))
     folder = f"{RESULTS}/{wildcards.workload}/{wildcards.representation}"
     return [f"{folder}/reports/index-{batch}.json" for batch in batches]
 

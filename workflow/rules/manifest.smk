@@ -1,7 +1,7 @@
+# Configuration files count by what they resolve to, sources by their content: both are params.
 rule manifest:
     input:
-        config=CONFIG_FILE,
-        configurations=config_files(CONFIG_FILE)[1:],
+        config=ancient(CONFIG_FILE),
         sources=[path for workload in PLAN.workloads for path in PLAN.source_files(workload)],
     output:
         manifest=f"{RESULTS}/manifest.json",
@@ -12,7 +12,9 @@ rule manifest:
     conda:
         "../../environment.yml"
     params:
-        plan=plain(PLAN.config),
-        source=source_digest(),
+        plan=PLAN.resolved,
+        sources=[digests_of(workload) for workload in PLAN.workloads],
+        code=plain(code_digests()),
+        environment=plain(locked_environment()),
     script:
         "../scripts/manifest.py"

@@ -12,7 +12,7 @@ rule replay:
     conda:
         "../../environment.yml"
     params:
-        configurations=lambda wildcards: plain(PLAN.batches(wildcards.workload)[int(wildcards.batch)]),
+        configurations=lambda wildcards: plain(PLAN.batches(wildcards.workload, BATCH_SIZE)[int(wildcards.batch)]),
         replay=replay_settings,
         code=code_digest("commcanary.stages.replay"),
     script:

@@ -1,6 +1,6 @@
 rule summary:
     input:
-        config=CONFIG_FILE,
+        config=ancient(CONFIG_FILE),
         traces=[f"{RESULTS}/{workload}/trace.parquet" for workload in PLAN.workloads],
         canaries=everywhere("canary.parquet"),
         comparisons=everywhere("comparisons/index.json"),
@@ -27,7 +27,7 @@ rule summary:
     conda:
         "../../environment.yml"
     params:
-        plan=plain(PLAN.config),
+        plan=PLAN.resolved,
         code=code_digest("commcanary.stages.summary"),
     script:
         "../scripts/summary.py"

@@ -11,6 +11,7 @@ rule trace:
         "../../environment.yml"
     params:
         source=lambda wildcards: plain(PLAN.workload(wildcards.workload).source),
+        digests=lambda wildcards: digests_of(wildcards.workload),
         code=code_digest("commcanary.stages.trace"),
     script:
         "../scripts/trace.py"

@@ -135,4 +135,4 @@ class CampaignConfig(_Strict, frozen=True, kw_only=True):
     confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
     policy: Policy = Policy()
     tolerances: Tolerances = Tolerances()
-    batch_size: Count = 64
+    freeze: Literal["auto", "strict"] = "auto"

@@ -45,13 +45,6 @@ def load_config(path: Path) -> CampaignConfig:
     return config
 
 
-def config_files(path: Path) -> tuple[Path, ...]:
-    """The configuration file at ``path`` and the file of configurations that it names, if it names one."""
-    document = load_yaml(path)
-    named = document.get("configurations") if isinstance(document, dict) else None
-    return (path, path.parent / named) if isinstance(named, str) else (path,)
-
-
 def load_yaml(path: Path) -> Any:
     """The YAML document at ``path``; a key given twice is refused, which YAML itself would pass over."""
     data = read_bytes(path)

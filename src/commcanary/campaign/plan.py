@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from commcanary.campaign.config import CampaignConfig, KinetoSource, Representation, TraceSource, Workload
 from commcanary.campaign.config_file import load_config
@@ -43,6 +45,13 @@ class Plan:
     def name(self) -> str:
         """The campaign's name: its folder under ``results/``."""
         return self.config.campaign
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """The configuration with every default as plain data, but ``freeze``, which results are not made from."""
+        config: dict[str, Any] = msgspec.to_builtins(self.config)
+        del config["freeze"]
+        return config
 
     @property
     def workloads(self) -> tuple[str, ...]:
@@ -102,9 +111,9 @@ class Plan:
         replay = self.config.replay
         return Protocol(self.workload(workload).seeds or replay.seeds, replay.iterations, replay.ablations)
 
-    def batches(self, workload: str) -> tuple[tuple[Configuration, ...], ...]:
-        """The configurations of a workload in batches of ``batch_size``: one replay job each."""
-        configurations, size = self.configurations(workload), self.config.batch_size
+    def batches(self, workload: str, size: int) -> tuple[tuple[Configuration, ...], ...]:
+        """The configurations of a workload in batches of ``size``: one replay job each."""
+        configurations = self.configurations(workload)
         return tuple(configurations[start : start + size] for start in range(0, len(configurations), size))
 
     def cells(self) -> Iterator[Cell]:

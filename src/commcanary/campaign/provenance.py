@@ -6,8 +6,14 @@ import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
 
 import commcanary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PACKAGE = Path(commcanary.__file__).parent
 
@@ -68,12 +74,25 @@ def _file(module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-def source_digest() -> str:
-    """Hex SHA-256 over every module of the package, and the workflow beside it where there is one."""
-    digest = hashlib.sha256()
+class CodeDigests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Hex SHA-256 over every file of the package, and of the workflow; None where there is no workflow beside it."""
+
+    src: str
+    workflow: str | None
+
+
+@cache
+def code_digests() -> CodeDigests:
+    """Digests of all code, by the bytes of every file."""
     root = _PACKAGE.parents[1]
-    workflow = [root / "Snakefile", *sorted((root / "workflow").glob("*/*"))]
-    for path in [*sorted(_PACKAGE.rglob("*.py")), *(path for path in workflow if path.is_file())]:
+    snakefile = root / "Snakefile"
+    workflow = _digest(root, [snakefile, *(root / "workflow").rglob("*")]) if snakefile.is_file() else None
+    return CodeDigests(_digest(_PACKAGE.parent, _PACKAGE.rglob("*")), workflow)
+
+
+def _digest(root: Path, paths: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for path in paths if path.is_file() and "__pycache__" not in path.parts):
         name = path.relative_to(root).as_posix()
         digest.update(f"{name}\n{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()

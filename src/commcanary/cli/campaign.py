@@ -34,8 +34,10 @@ def run(
     """Run a campaign, or resume it after a crash. Results go to results/ here; what follows -- to Snakemake."""
     from commcanary.campaign.engine import run_engine
     from commcanary.campaign.plan import Plan
+    from commcanary.stages.manifest import check_freeze
 
     plan = Plan.load(config)
+    check_freeze(plan, Path("results", plan.name))
     code = run_engine(Path.cwd(), config, profile, context.args)
     if code != 0:
         raise SystemExit(EXIT_REFUSED if code == 1 else code)

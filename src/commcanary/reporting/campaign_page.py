@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from markupsafe import Markup
 
 from commcanary.artifacts.files import read_artifact, read_bytes
-from commcanary.campaign.config import CampaignConfig
-from commcanary.campaign.plan import Plan
+from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.reporting.benchmarks import read_jobs, seconds_by_rule
 from commcanary.reporting.drawings.growth import FEWEST_LENGTHS, crossovers
 from commcanary.reporting.figures import FIGURES
@@ -26,10 +24,9 @@ from commcanary.reporting.tables import (
     read_representations,
 )
 from commcanary.reporting.trusted import headline, trusted_workloads
-from commcanary.stages.manifest import MANIFEST
 
 if TYPE_CHECKING:
-    from commcanary.stages.manifest import Manifest
+    from commcanary.campaign.manifest import Manifest
 
 SLOWEST = 8
 """How many of the slowest jobs the page names."""
@@ -43,7 +40,7 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
     """
     folder = Path(campaign_folder)
     manifest = read_artifact(folder / "manifest.json", MANIFEST).header
-    plan = Plan(msgspec.convert(manifest.config, CampaignConfig), folder)
+    plan = plan_of(manifest, folder)
     cells = read_cells(folder / "tables" / "cells.parquet")
     representations = read_representations(folder / "tables" / "representations.parquet")
     jobs = read_jobs(folder / "benchmarks", without=("page",))
@@ -78,4 +75,5 @@ def _figure(path: Path) -> Markup:
 
 
 def _digests(manifest: Manifest) -> tuple[tuple[str, str | None], ...]:
-    return (("code", manifest.source_digest), ("dependency lock", manifest.lock_sha256))
+    lock = None if manifest.environment is None else manifest.environment.lock_sha256
+    return (("code", manifest.code.src), ("workflow", manifest.code.workflow), ("dependency lock", lock))

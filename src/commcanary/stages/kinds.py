@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import format_of
 from commcanary.artifacts.trace_exchange import TRACE
+from commcanary.campaign.manifest import MANIFEST
 from commcanary.compile.search_ledger import SEARCH_LEDGER
 from commcanary.errors import InputRefusal
 from commcanary.judge.ablation import ABLATION_COSTS
@@ -21,7 +22,6 @@ from commcanary.replay.report import REPORT
 from commcanary.sources.nccl_tests.calibration import CALIBRATION
 from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.expectations import EXPECTATIONS
-from commcanary.stages.manifest import MANIFEST
 from commcanary.stages.replay import CELLS
 from commcanary.targets.param_account import PARAM_ACCOUNT
 

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from commcanary.artifacts.atomic import write_atomically
 from commcanary.artifacts.files import read_artifact
 from commcanary.artifacts.trace_size import exchange_size
-from commcanary.campaign.plan import Plan
 from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, NULL_CALIBRATIONS, REPRESENTATIONS
 from commcanary.judge.ablation import ABLATION_COSTS
 from commcanary.judge.behavior import BEHAVIOR
@@ -25,13 +24,13 @@ from commcanary.judge.verify_behavior import worst_error_pct
 from commcanary.replay.report import REPORT
 from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.reading import read_canary, read_trace
-from commcanary.stages.replay import CELLS as CELL_INDEX
 from commcanary.targets.param_account import PARAM_ACCOUNT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commcanary.campaign.config import Representation
+    from commcanary.campaign.plan import Plan
     from commcanary.judge.behavior import BehaviorVerification
     from commcanary.judge.comparison import Comparison
     from commcanary.targets.param_account import ParamAccount
@@ -39,12 +38,11 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-def summary_stage(config_path: Path, results: Path, output: Path) -> None:
-    """Write the tables of the campaign configured at ``config_path`` whose files lie in ``results``.
+def summary_stage(plan: Plan, results: Path, output: Path) -> None:
+    """Write the tables of the campaign ``plan`` whose files lie in ``results``.
 
     Every expected cell must be there: a missing one is a ``StorageRefusal`` that names its file.
     """
-    plan = Plan.load(config_path)
     for name, schema, rows in (
         ("cells", CELLS, list(_cells(plan, results))),
         ("representations", REPRESENTATIONS, list(_representations(plan, results))),
@@ -67,20 +65,19 @@ def _cells(plan: Plan, results: Path) -> Iterator[Row]:
     for workload, representation, place in _places(plan):
         index = read_artifact(results / place / "comparisons" / "index.json", COMPARISONS).header
         compared = {entry.configuration: entry.comparison for entry in index.comparisons}
-        for batch in range(len(plan.batches(workload))):
-            cells = read_artifact(results / place / "reports" / f"index-{batch}.json", CELL_INDEX).header.cells
-            for cell in cells:
-                row: Row = {
-                    "workload": workload,
-                    "representation": representation.name,
-                    "method": representation.method,
-                    "configuration": cell.configuration,
-                    "baseline": plan.baseline(workload),
-                }
-                row |= _report_columns(results, place / "reports" / cell.report)
-                if cell.configuration in compared:
-                    row |= _comparison_columns(results, place / "comparisons" / compared[cell.configuration])
-                yield row
+        for configuration in plan.configurations(workload):
+            name = str(configuration.name)
+            row: Row = {
+                "workload": workload,
+                "representation": representation.name,
+                "method": representation.method,
+                "configuration": name,
+                "baseline": plan.baseline(workload),
+            }
+            row |= _report_columns(results, place / "reports" / f"{name}.parquet")
+            if name in compared:
+                row |= _comparison_columns(results, place / "comparisons" / compared[name])
+            yield row
 
 
 def _report_columns(results: Path, place: Path) -> Row:

@@ -1,0 +1,119 @@
+"""Freezing a campaign: every manifest that a campaign's folder has had, and what changed between two of them.
+
+``manifests/`` keeps them as ``0001-ID.json``, ``0002-ID.json`` and so on, ID being the first 12 digits of the
+content id; the last is the one in force. Nothing there is ever replaced.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from commcanary.artifacts.canonical import canonical_json
+from commcanary.artifacts.files import read_artifact, write_artifact
+from commcanary.artifacts.jsontext import decode
+from commcanary.artifacts.stored import Stored
+from commcanary.campaign.manifest import MANIFEST
+from commcanary.errors import IntegrityRefusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from commcanary.campaign.manifest import Manifest
+
+ABSENT = "absent"
+_LONGEST = 60
+
+
+class ChangeRefusal(IntegrityRefusal):
+    """A frozen campaign was changed; ``differences`` follow the refusal's line, one a line."""
+
+    def __init__(self, place: str, found: str, remedy: str, *, file: str, differences: tuple[str, ...]) -> None:
+        super().__init__(place, found, remedy, file=file)
+        self.differences = differences
+
+    def __str__(self) -> str:
+        return "\n  ".join((super().__str__(), *self.differences))
+
+
+def frozen_path(results: Path) -> Path | None:
+    """The manifest in force of the campaign in the folder ``results``, None before the first."""
+    return max((results / "manifests").glob("[0-9]*-*.json"), default=None)
+
+
+def refuse_change(manifest: Manifest, results: Path) -> None:
+    """Raise ``ChangeRefusal`` where ``manifest`` is not the one in force in ``results``."""
+    path = frozen_path(results)
+    if path is None:
+        return
+    found = differences(read_artifact(path, MANIFEST).header, manifest)
+    if found:
+        raise ChangeRefusal(
+            "freeze: strict",
+            f"the campaign was changed in {len(found)} places since it was frozen",
+            "undo the change, give the campaign another name, or set freeze: auto",
+            file=str(path),
+            differences=found,
+        )
+
+
+def keep(manifest: Manifest, results: Path) -> Path:
+    """Write ``manifest`` beside those before it, unless it is the one in force; returns its path."""
+    path, stored = frozen_path(results), Stored(manifest)
+    number = 0 if path is None else int(path.name.partition("-")[0])
+    if path is not None and read_artifact(path, MANIFEST).content_id == stored.content_id:
+        return path
+    new = results / "manifests" / f"{number + 1:04d}-{stored.content_id[:12]}.json"
+    write_artifact(new, MANIFEST, stored)
+    return new
+
+
+def differences(old: Manifest, new: Manifest) -> tuple[str, ...]:
+    """Every leaf that differs, as ``path: old -> new``; cells that change are counted in one line."""
+    before, after = dict(_leaves(_document(old))), dict(_leaves(_document(new)))
+    lines = [
+        f"{path}: {_shown(before, path)} -> {_shown(after, path)}"
+        for path in dict.fromkeys((*before, *after))
+        if before.get(path, ABSENT) != after.get(path, ABSENT)
+    ]
+    return (*lines, *_changed_cells(old, new))
+
+
+def _document(manifest: Manifest) -> dict[str, Any]:
+    document = decode(canonical_json(manifest), dict[str, Any])
+    del document["cells"], document["policy"], document["expected"]  # the last two follow from config
+    return document
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value:
+        names = [inner.get("name") if isinstance(inner, dict) else None for inner in value]
+        unique = None not in names and len(set(names)) == len(names)
+        for position, inner in enumerate(value):
+            yield from _leaves(inner, f"{path}[{names[position] if unique else position}]")
+    else:
+        yield path, value
+
+
+def _shown(leaves: dict[str, Any], path: str) -> str:
+    text = str(leaves[path]) if path in leaves else ABSENT
+    return text if len(text) <= _LONGEST else f"{text[:12]}..."
+
+
+def _changed_cells(old: Manifest, new: Manifest) -> Iterator[str]:
+    before, after = _cells(old), _cells(new)
+    for what, names in (
+        ("removed", [name for name in before if name not in after]),
+        ("added", [name for name in after if name not in before]),
+        ("to be made again", [name for name in before if name in after and before[name] != after[name]]),
+    ):
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            yield f"cells {what}: {len(names)} ({', '.join(names[:3])}{more})"
+
+
+def _cells(manifest: Manifest) -> dict[str, str]:
+    return {f"{cell.workload}/{cell.representation}/{cell.configuration}": cell.id for cell in manifest.cells}
