@@ -116,7 +116,7 @@ def _input_file(workload: str, path: Path) -> InputFile:
     return InputFile(workload, path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
-def _cell_id(plan: Plan, cell: Cell, inputs: tuple[InputFile, ...], model_version: str, code: dict[str, str]) -> str:
+def _cell_id(plan: Plan, cell: Cell, inputs: tuple[InputFile, ...], model_version: str) -> str:
     """Digest of a cell's sources, settings and code; paths of source files do not count, their content does."""
     workload = plan.workload(cell.workload)
     source: dict[str, Any] = msgspec.to_builtins(workload.source)
