@@ -4,13 +4,17 @@ CONFIG ?= config/config.yaml
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: campaign test lint clean
+.PHONY: campaign test fuzz lint clean
 
 campaign: $(VENV)/.ready
 	$(BIN)/commcanary campaign run $(CONFIG)
 
 test: $(VENV)/.ready
 	$(BIN)/pytest -n auto
+
+# 100,000 damaged files and more, over every reader of others' formats.
+fuzz: $(VENV)/.ready
+	COMMCANARY_FUZZ_INPUTS=45000 $(BIN)/pytest -n auto tests/sources -k "mutated"
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

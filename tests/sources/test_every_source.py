@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import random
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,8 @@ from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import from_stored, to_stored
 from commcanary.errors import EXIT_REFUSED, InputRefusal, StorageRefusal
 from commcanary.sources.registry import SOURCES, Source
+
+from .fuzzing import INPUTS, mutated, refused
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {
@@ -121,3 +125,17 @@ def test_damaged_file_is_refused_by_name(source: Source, sample: list[Path], tmp
         with pytest.raises(InputRefusal) as refused:
             source.read([path, *sample[1:]])
         assert path.name in str(refused.value)
+
+
+def test_mutated_files_are_refused_or_read(source: Source, sample: list[Path], tmp_path: Path) -> None:
+    """Large samples are slower to read, so that fewer of them are tried."""
+    whole = sample[0].read_bytes()
+    if sample[0].suffix == ".gz":
+        whole = gzip.decompress(whole)
+    path = tmp_path / sample[0].name.removesuffix(".gz")
+    rng = random.Random(20261129)
+    outcomes = set()
+    for _ in range(max(40, INPUTS * 20_000 // max(20_000, len(whole)))):
+        path.write_bytes(mutated(rng, whole))
+        outcomes.add(refused(lambda: source.read([path, *sample[1:]])))
+    assert True in outcomes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import gzip
 import json
-import os
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commcanary.errors import CommCanaryError, InputRefusal
+from commcanary.errors import InputRefusal
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.kineto.settings import KinetoSettings
 
+from ..fuzzing import INPUTS, mutated, refused
 from .profiles import group, info, kernel, profile, record, span, written
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-INPUTS = int(os.environ.get("COMMCANARY_FUZZ_INPUTS", "400"))
-"""Mutated files per kind of profile; ``make fuzz`` asks for many more."""
 
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)"
 
@@ -51,34 +48,6 @@ def strictly_json(text: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def mutated(rng: random.Random, text: bytes) -> bytes:
-    data = bytearray(text)
-    for _ in range(rng.choice([1, 1, 1, 2, 5])):
-        at = rng.randrange(len(data))
-        kind = rng.randrange(6)
-        if kind == 0:
-            data[at] = rng.randrange(256)
-        elif kind == 1:
-            del data[at : at + rng.choice([1, 1, 7, 200])]
-        elif kind == 2:
-            data[at:at] = rng.choice(
-                [b'"', b"\\", b"{", b"}", b"]", b",", b"-", b"9", b"NaN", b"1e999", b"\xff", b"null"]
-            )
-        elif kind == 3:
-            del data[at:]
-        elif kind == 4:
-            end = at + rng.choice([10, 300])
-            data[at:at] = data[at:end]
-        else:
-            number = rng.choice([b"-1", b"18446744073709551616", b"1e308", b"0.1", b"[]", b'""', b"true"])
-            digits = [i for i in range(at, min(at + 200, len(data))) if 48 <= data[i] < 58]
-            if digits:
-                data[digits[0] : digits[0] + 1] = number
-        if not data:
-            return b""
-    return bytes(data)
 
 
 @pytest.mark.parametrize("which", ["nccl", "gloo"])
@@ -134,11 +103,7 @@ odd = st.sampled_from([None, True, [], [0, 1], [[5]], {}, {"a": 1}, *NUMBERS, *T
 
 def refused_in_one_line(path: Path, chosen: KinetoSettings | None = None) -> bool:
     """Whether ``path`` is refused; anything but a refusal is an error."""
-    try:
-        import_kineto([path], chosen)
-    except CommCanaryError as refusal:
-        return "\n" not in str(refusal)
-    return False
+    return refused(lambda: import_kineto([path], chosen))
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
