@@ -31,7 +31,7 @@ Edit = Callable[[dict[str, Any]], Any]
 
 # name: (edit of the JSON document, place, finding)
 DOCUMENTS: dict[str, tuple[Edit, str, str]] = {
-    "no timing": (lambda d: d.pop("timing"), "top level", "Expected `object`, got `null`"),
+    "no timing": (lambda d: d.pop("timing"), "timing", "Expected `object`, got `null`"),
     "no gap": (lambda d: d["timing"].pop("gap"), "timing.gap", "is missing"),
     "short column": (lambda d: d["timing"]["compute_before"].pop(), "timing.compute_before", "11 values for 12"),
     "long column": (lambda d: d["timing"]["compute_before"].append(1), "timing.compute_before", "more than 12 values"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,8 +34,12 @@ patterned = st.one_of(
 )
 
 
+def read(columns: dict[str, Any]) -> EncodedColumns:
+    return EncodedColumns("timing", {key: msgspec.Raw(json.dumps(given).encode()) for key, given in columns.items()})
+
+
 def decoded(name: str, columns: dict[str, list[Any]], limit: int) -> list[int | None]:
-    encoded = EncodedColumns("timing", columns)
+    encoded = read(columns)
     values = encoded.integers(name, limit)
     encoded.finish()
     return [None if v == NULL else int(v) for v in values]
@@ -61,7 +66,7 @@ def test_floats_come_back(values: list[float]) -> None:
     form = encode_floats("p", np.asarray(values))
     text = json.dumps(plain_lists(form), separators=(",", ":"))
     assert text_size(form) == len(text) - 1
-    encoded = EncodedColumns("timing", json.loads(text))
+    encoded = read(json.loads(text))
     assert encoded.floats("p", len(values)).tolist() == values
     encoded.finish()
 
@@ -151,7 +156,7 @@ FRACTIONS: dict[str, dict[str, list[Any]]] = {
 @pytest.mark.parametrize("columns", FRACTIONS.values(), ids=FRACTIONS.keys())
 def test_hostile_fractions_are_refused_by_name(columns: dict[str, list[Any]]) -> None:
     with pytest.raises(InputRefusal) as caught:
-        EncodedColumns("timing", columns).floats("p", 3)
+        read(columns).floats("p", 3)
     assert caught.value.place.startswith("timing.p")
 
 

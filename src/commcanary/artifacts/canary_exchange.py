@@ -104,14 +104,14 @@ def _to_json(stored: Stored[CanaryHeader]) -> JsonDocument:
 
 
 def _from_json(data: bytes) -> Stored[CanaryHeader]:
-    document = decode(data, dict[str, Any])
+    document = decode(data, dict[str, msgspec.Raw])
     document.pop("content_id", None)
-    timing = convert(document.pop("timing", None), dict[str, list[Any]])
-    header = convert(document, CanaryHeader)
-    return Stored(header, _table(header, timing))
+    timing = document.pop("timing", msgspec.Raw(b"null"))
+    header = convert({key: decode(bytes(text), Any, key) for key, text in document.items()}, CanaryHeader)
+    return Stored(header, _table(header, decode(bytes(timing), dict[str, msgspec.Raw], "timing")))
 
 
-def _table(header: CanaryHeader, timing: dict[str, list[Any]]) -> pa.Table:
+def _table(header: CanaryHeader, timing: dict[str, msgspec.Raw]) -> pa.Table:
     events = header.compiler.source_events
     if not 0 < events <= MAX_EVENTS:
         raise InputRefusal("compiler.source_events", f"is {events}", f"a canary stands for 1 to {MAX_EVENTS} events")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from commcanary.artifacts.atomic import write_atomically, write_bytes
 from commcanary.artifacts.canonical import canonical_json
+from commcanary.artifacts.input_limit import check_input_bytes
 from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.parquetfile import (
     StatedFormat,
@@ -19,6 +21,7 @@ from commcanary.artifacts.parquetfile import (
     stated_header,
     write_parquet,
 )
+from commcanary.artifacts.repeated_keys import check_keys
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
 from commcanary.errors import InputRefusal, Refusal, StorageRefusal, UsageError
 
@@ -45,6 +48,7 @@ def read_artifact(path: Path, kind: Kind[H]) -> Stored[H]:
         check_format(data, kind)
         stored = kind.from_json(data)
         if kind.states_content_id:
+            check_keys(data)
             check_content_id(stored, decode(data, _StatedContentId).content_id)
         return stored
     except Refusal as refusal:
@@ -80,16 +84,34 @@ def format_of(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """All bytes of ``path``; raises ``StorageRefusal`` where unreadable, ``InputRefusal`` where empty."""
+    """All bytes of ``path``.
+
+    Raises ``StorageRefusal`` where unreadable or no regular file, ``InputRefusal`` where empty, ``BudgetRefusal``
+    where larger than an input may be.
+    """
+    check_file(path)
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise StorageRefusal(
-            "", f"cannot be read ({error.strerror})", "check the name and its rights", file=str(path)
-        ) from error
-    if not data:
-        raise InputRefusal("", "the file is empty", "copy or export it again", file=str(path))
+        raise _cannot_be_read(error).in_file(str(path)) from error
     return data
+
+
+def check_file(path: Path) -> None:
+    """Raise a ``Refusal`` naming ``path`` unless it is a regular file, not empty and not larger than allowed.
+
+    Anything else that has a name (a pipe, a device) could keep a reader waiting for ever.
+    """
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise _cannot_be_read(error).in_file(str(path)) from error
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or device"
+        raise StorageRefusal("", f"cannot be read ({kind}, not a file)", "give a file", file=str(path))
+    if status.st_size == 0:
+        raise InputRefusal("", "the file is empty", "copy or export it again", file=str(path))
+    check_input_bytes(status.st_size, "the file has", file=str(path))
 
 
 class _StatedContentId(msgspec.Struct):
@@ -97,12 +119,14 @@ class _StatedContentId(msgspec.Struct):
 
 
 def _mapped(path: Path) -> pa.Buffer:
+    check_file(path)
     try:
-        if Path(path).stat().st_size == 0:
-            raise InputRefusal("", "the file is empty", "copy or export it again")
         with pa.memory_map(str(path)) as source:
             return source.read_buffer()
     except OSError as error:
-        raise StorageRefusal(
-            "", f"cannot be read ({error.strerror or error})", "check the name and its rights"
-        ) from error
+        raise _cannot_be_read(error) from error
+
+
+def _cannot_be_read(error: OSError | ValueError) -> StorageRefusal:
+    why = getattr(error, "strerror", None) or error
+    return StorageRefusal("", f"cannot be read ({why})", "check the name and its rights")

@@ -15,15 +15,15 @@ _MALFORMED = re.compile(r"JSON is malformed: (?P<what>.*) \(byte (?P<byte>\d+)\)
 _AT = re.compile(r"(?P<what>.*?) - at `(?:key in )?\$\.?(?P<where>.*)`$")
 
 
-def decode(data: bytes, kind: type[T]) -> T:
-    """Decode UTF-8 JSON ``data`` as ``kind``.
+def decode(data: bytes, kind: type[T], under: str = "") -> T:
+    """Decode UTF-8 JSON ``data`` as ``kind``; ``under`` is the place of the whole text in its document.
 
     Raises ``InputRefusal`` naming the line and column of malformed text, or the path of a wrong value.
     """
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
-        raise refusal_of(error) from error
+        raise refusal_of(error, under) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _malformed(str(error), data) from error
 
@@ -36,12 +36,15 @@ def convert(value: Any, kind: type[T]) -> T:
         raise refusal_of(error) from error
 
 
-def refusal_of(error: msgspec.ValidationError) -> InputRefusal:
-    """The refusal that says what msgspec found at which path."""
+def refusal_of(error: msgspec.ValidationError, under: str = "") -> InputRefusal:
+    """The refusal that says what msgspec found at which path below ``under``."""
     match = _AT.match(str(error))
     if match is None:
-        return InputRefusal("top level", str(error), "correct the value")
-    return InputRefusal(match["where"] or "top level", match["what"], "correct the value")
+        return InputRefusal(under or "top level", str(error), "correct the value")
+    where = match["where"]
+    if under:
+        where = under + (where if where.startswith("[") or not where else f".{where}")
+    return InputRefusal(where or "top level", match["what"], "correct the value")
 
 
 def _malformed(message: str, data: bytes) -> InputRefusal:

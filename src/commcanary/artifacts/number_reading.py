@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from commcanary.artifacts.number_codec import CHAINS, NULL
+from commcanary.artifacts.number_lists import decoded_array, fractions
 from commcanary.errors import InputRefusal
 
 _REMEDY = "write the file again with the stage that made it"
@@ -21,7 +23,7 @@ class EncodedColumns:
     naming the key that does not decode.
     """
 
-    def __init__(self, place: str, columns: dict[str, list[Any]]) -> None:
+    def __init__(self, place: str, columns: dict[str, msgspec.Raw]) -> None:
         self.place = place
         self.left = dict(columns)
 
@@ -49,9 +51,7 @@ class EncodedColumns:
             return self._bounded(self._fractions(name, self.left.pop(name)), name, limit)
         key = f"{name}.runs"
         if key in self.left:
-            pairs = self.left.pop(key)
-            values, lengths = self._fractions(key, pairs[::2]), self._whole(key, pairs[1::2])
-            return self._repeated(values, lengths, key, limit)
+            return self._run_lengths(key, self.left.pop(key), limit)
         key = f"{name}.values"
         if key in self.left:
             return self._looked_up(self._fractions(key, self.left.pop(key)), name, limit)
@@ -62,16 +62,26 @@ class EncodedColumns:
         if self.left:
             raise InputRefusal(f"{self.place}.{min(self.left)}", "is not a column of this artifact", "remove it")
 
-    def _whole(self, key: str, given: list[Any]) -> NDArray[np.int64]:
-        whole = [NULL if v is None else v for v in given]
-        if not all(type(v) is int and NULL <= v < 2**63 for v in whole) or NULL in given:
+    def _whole(self, key: str, given: msgspec.Raw) -> NDArray[np.int64]:
+        found = decoded_array(given, _integers)
+        if found is None:
             raise InputRefusal(f"{self.place}.{key}", "holds something else than whole 64-bit numbers", _REMEDY)
-        return np.asarray(whole, np.int64)
+        return found
 
-    def _fractions(self, key: str, given: list[Any]) -> NDArray[np.float64]:
-        if not all(type(v) is float or (type(v) is int and abs(v) < 2**63) for v in given):
+    def _fractions(self, key: str, given: msgspec.Raw) -> NDArray[np.float64]:
+        found = decoded_array(given, fractions)
+        if found is None:
             raise InputRefusal(f"{self.place}.{key}", "holds something else than numbers", _REMEDY)
-        return np.asarray(given, np.float64)
+        return found
+
+    def _run_lengths(self, key: str, given: msgspec.Raw, limit: int) -> NDArray[np.float64]:
+        pairs = msgspec.json.decode(given)
+        values, lengths = (
+            (None, None) if not isinstance(pairs, list) else (fractions(pairs[::2]), _integers(pairs[1::2]))
+        )
+        if values is None or lengths is None:
+            raise InputRefusal(f"{self.place}.{key}", "holds something else than numbers", _REMEDY)
+        return self._repeated(values, lengths, key, limit)
 
     def _looked_up(self, values: NDArray[Any], name: str, limit: int) -> NDArray[Any]:
         index = self.integers(f"{name}.index", limit)
@@ -104,3 +114,11 @@ class EncodedColumns:
                 f"{self.place}.{key}", f"is not pairs of value and length with at most {limit} values", _REMEDY
             )
         return np.repeat(values, lengths)
+
+
+def _integers(given: list[Any]) -> NDArray[np.int64] | None:
+    """int64 of JSON integers, ``NULL`` for null; None where one is something else."""
+    whole = [NULL if v is None else v for v in given]
+    if not all(type(v) is int and NULL <= v < 2**63 for v in whole) or NULL in given:
+        return None
+    return np.asarray(whole, np.int64)

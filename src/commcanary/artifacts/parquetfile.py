@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -10,11 +11,14 @@ import pyarrow.parquet as pq
 
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.jsontext import decode
+from commcanary.artifacts.parquet_columns import check_decoded_size, read_columns
 from commcanary.artifacts.parquet_encodings import encodings
+from commcanary.artifacts.repeated_keys import check_keys
 from commcanary.artifacts.stored import Kind, Stored
 from commcanary.errors import InputRefusal, IntegrityRefusal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from typing import BinaryIO
 
 H = TypeVar("H", bound=msgspec.Struct)
@@ -54,15 +58,18 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
     ``IntegrityRefusal`` where the stated content id is not that of the content.
     """
     file = _opened(data)
-    try:
-        table = file.read()
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(error) from error
     metadata = file.metadata.metadata or {}
     _require_header(metadata)
     check_format(metadata[_HEADER], kind)
     header = decode(metadata[_HEADER], kind.header)
-    stored = Stored(header, _checked(table.replace_schema_metadata(None), kind))
+    check_keys(metadata[_HEADER], "commcanary.header")
+    with _reading():
+        table = None
+        if kind.schema is not None and _has_table(file.schema_arrow, kind.schema, kind.name):
+            check_decoded_size(file, data)
+            strings = [field.name for field in kind.schema if pa.types.is_string(field.type)]
+            table = read_columns(_opened(data, strings), kind.schema)
+    stored = Stored(header, table)
     check_content_id(stored, metadata.get(_CONTENT_ID, b"").decode("ascii", "replace"))
     return stored
 
@@ -99,17 +106,24 @@ def check_content_id(stored: Stored[H], stated: str) -> None:
         )
 
 
-def _opened(data: pa.Buffer) -> pq.ParquetFile:
+def _opened(data: pa.Buffer, as_dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
+    with _reading():
+        return pq.ParquetFile(
+            pa.BufferReader(data),
+            read_dictionary=list(as_dictionaries),
+            thrift_string_size_limit=len(data),
+            thrift_container_size_limit=len(data),
+        )
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """What Arrow says of a file that it cannot read, as a refusal."""
     try:
-        return pq.ParquetFile(pa.BufferReader(data))
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: Exception) -> InputRefusal:
-    return InputRefusal(
-        "file", f"not a readable Parquet file ({str(error).splitlines()[0]})", "export or copy it again"
-    )
+        yield
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        said = (str(error) or type(error).__name__).splitlines()[0]
+        raise InputRefusal("file", f"not a readable Parquet file ({said})", "export or copy it again") from error
 
 
 def _require_header(metadata: dict[bytes, bytes]) -> None:
@@ -119,18 +133,19 @@ def _require_header(metadata: dict[bytes, bytes]) -> None:
         )
 
 
-def _checked(table: pa.Table, kind: Kind[H]) -> pa.Table | None:
-    if kind.schema is None:
-        return None
-    if table.num_columns == 0 and kind.name == "report":
-        return None
-    for field in kind.schema:
-        if field.name not in table.column_names:
-            raise InputRefusal(f"column {field.name}", f"is missing; a {kind.name} has it as {field.type}", _REMEDY)
-        found = table.schema.field(field.name).type
-        if found != field.type:
-            raise InputRefusal(f"column {field.name}", f"is {found} where {field.type} is needed", _REMEDY)
-    extra = sorted(set(table.column_names) - set(kind.schema.names))
+def _has_table(found: pa.Schema, wanted: pa.Schema, kind: str) -> bool:
+    """Whether the file holds the table of a ``kind``; raises ``InputRefusal`` where a column is not as it must be."""
+    if len(found) == 0 and kind == "report":
+        return False
+    for field in wanted:
+        if field.name not in found.names:
+            raise InputRefusal(f"column {field.name}", f"is missing; a {kind} has it as {field.type}", _REMEDY)
+        if found.names.count(field.name) > 1:
+            raise InputRefusal(f"column {field.name}", "is there twice", _REMEDY)
+        stored = found.field(field.name).type
+        if stored != field.type:
+            raise InputRefusal(f"column {field.name}", f"is {stored} where {field.type} is needed", _REMEDY)
+    extra = sorted(set(found.names) - set(wanted.names))
     if extra:
-        raise InputRefusal(f"column {extra[0]}", f"is not one that a {kind.name} has", "remove the column")
-    return table.select(kind.schema.names)
+        raise InputRefusal(f"column {extra[0]}", f"is not one that a {kind} has", "remove the column")
+    return True

@@ -1,182 +1,202 @@
-"""Rows of the exchange JSON read into columns, with every time rounded to whole ns."""
+"""Rows of the exchange JSON read into columns a batch at a time, with every time rounded to whole ns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
-import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup, Ragged, Signature
-from commcanary.artifacts.trace_checks import MAX_INTEGER, check_arrivals_fit, group_fault
+from commcanary.artifacts.trace_checks import check_arrivals_fit
 from commcanary.artifacts.trace_ids import used_twice
+from commcanary.artifacts.trace_rounding import Rounding
+from commcanary.artifacts.trace_row import (
+    AGREE_NS,
+    PerRank,
+    Row,
+    check_rank_count,
+    group_named,
+    sequence_of,
+    signature_of,
+)
 from commcanary.errors import InputRefusal
-from commcanary.units import MAX_TIME_US, NS_PER_US
+from commcanary.units import NS_PER_US
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+T = TypeVar("T")
 
-PerRank = dict[str, float] | list[float]
-
-DEFAULT_PRESSURE = 0.5
-AGREE_NS = 1
+_TIMES = ("start_us", "compute_before_us", "observed_exposed_us")
 
 
-class Row(msgspec.Struct):
-    """An event as it stands in the file. UNSET is "left out", None is "unknown"."""
+@dataclass
+class Columns:
+    """Columns of all rows in the order of the file; ``gap_us`` is NaN where a row gives none."""
 
-    op: str
-    bytes: int
-    ranks: int | list[int]
-    id: str | int | None = None
-    rank_count: int | None = None
-    phase: str = "unknown"
-    group: str = "default"
-    start_us: float | None = None
-    gap_us: float | None = None
-    rank_arrival_us: PerRank | UnsetType | None = UNSET
-    arrival_skew_us: float | UnsetType | None = UNSET
-    arrival_skew_unknown: bool = False
-    compute_before_us: float | None = None
-    rank_compute_before_us: PerRank | None = None
-    compute_overlap_us: float | UnsetType | None = UNSET
-    compute_overlap_unknown: bool = False
-    compute_fields_uncertain: bool = False
-    compute_pressure: float = DEFAULT_PRESSURE
-    concurrent_groups: int = 1
-    observed_exposed_us: float | None = None
-    sender_rank: int | None = None
-    receiver_rank: int | None = None
-    message_sequence: int | None = None
-    tag: str | None = None
-    channel: str | None = None
-    custom_op: bool = False
-    dtype: str | None = None
-    root_rank: int | None = None
-    reduction_op: str | None = None
-    in_elements: int | None = None
-    out_elements: int | None = None
-    consumed_by: str | int | None = None
-    metadata: dict[str, Any] | None = None
+    numbers: list[NDArray[np.int32]] = field(default_factory=list)
+    gap_us: list[NDArray[np.float64]] = field(default_factory=list)
+    times_ns: dict[str, list[NDArray[np.int64]]] = field(default_factory=lambda: {name: [] for name in _TIMES})
+    overlap_ns: list[NDArray[np.int64]] = field(default_factory=list)
+    offsets_ns: list[Ragged] = field(default_factory=list)
+    rank_before_ns: list[Ragged] = field(default_factory=list)
+    pressure: list[NDArray[np.float64]] = field(default_factory=list)
+    sequence: list[NDArray[np.int64]] = field(default_factory=list)
+    uncertain: list[NDArray[np.bool_]] = field(default_factory=list)
+    ids: list[str | None] = field(default_factory=list)
+    consumed_by: list[str | int | None] = field(default_factory=list)
+    metadata: list[str | None] = field(default_factory=list)
 
 
 class RowReader:
-    """Rows turned into columns; counts what rounding to whole ns changed."""
+    """Rows turned into columns, batch after batch; ``rounding`` counts all but the gaps."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
-        self.rounded = 0
-        self.largest_rounding_ns = 0.0
+    def __init__(self) -> None:
+        self.rounding = Rounding()
+        self.read = Columns()
+        self._groups: dict[ProcessGroup, int] = {}
+        self._stated: dict[tuple[str, int | tuple[int, ...]], ProcessGroup] = {}
+        self._signatures: dict[Signature, int] = {}
+        self._arrivals = 0
 
-    def ns(self, us: float, place: str) -> int:
-        """Whole ns of ``us``; raises ``InputRefusal`` outside 0 ... 1e12 us."""
-        if not 0 <= us <= MAX_TIME_US:
-            raise InputRefusal(place, f"is {us}", f"give 0 to {MAX_TIME_US:.0f} us")
-        exact = us * NS_PER_US
-        ns = round(exact)
-        if ns / NS_PER_US != us:
-            self.rounded += 1
-            self.largest_rounding_ns = max(self.largest_rounding_ns, abs(exact - ns))
-        return ns
-
-    def columns(
-        self, order: Sequence[int], gap_ns: Sequence[int]
-    ) -> tuple[Events, NDArray[np.int64], tuple[str | None, ...], tuple[str | None, ...]]:
-        """Events, starts, ids and metadata of the rows in ``order``; ``gap_ns`` is in that order."""
-        groups: dict[ProcessGroup, int] = {}
-        stated: dict[tuple[str, int | tuple[int, ...]], ProcessGroup] = {}
-        arrivals = 0
-        signatures: dict[Signature, int] = {}
-        numbers: list[int] = []
-        offsets: list[list[int] | None] = []
-        rank_before: list[list[int] | None] = []
-        for index in order:
-            row = self.rows[index]
-            name = (row.group, row.ranks if isinstance(row.ranks, int) else tuple(row.ranks))
-            if name not in stated:
-                stated[name] = _group(*name, f"events[{index}].ranks")
-            group = stated[name]
-            _check_rank_count(row, group, index)
-            arrivals += group.size
-            check_arrivals_fit(arrivals, f"events[{index}].ranks")
-            numbers.append(
-                signatures.setdefault(_signature(row, groups.setdefault(group, len(groups))), len(signatures))
+    def add(self, rows: Sequence[Row]) -> None:
+        """Read the next rows; raises ``InputRefusal`` naming the event and field that no trace may have."""
+        first, read = len(self.read.ids), self.read
+        groups = [self._group(row, index) for index, row in enumerate(rows, first)]
+        number = (
+            self._signatures.setdefault(
+                signature_of(row, self._groups.setdefault(group, len(self._groups))), len(self._signatures)
             )
-            offsets.append(self._offsets(row, group, index))
-            rank_before.append(self._per_rank(row.rank_compute_before_us, group, index, "rank_compute_before_us"))
-        rows = [self.rows[index] for index in order]
-        ids = tuple(None if row.id is None else str(row.id) for row in rows)
-        events = Events(
-            groups=tuple(groups),
-            signatures=tuple(signatures),
-            signature=np.asarray(numbers, np.int32),
-            gap_ns=np.asarray(gap_ns, np.int64),
-            offsets_ns=Ragged.of(offsets),
-            compute_before_ns=self._times(order, "compute_before_us"),
-            rank_compute_before_ns=Ragged.of(rank_before),
-            compute_overlap_ns=np.asarray([self._overlap(self.rows[i], i) for i in order], np.int64),
-            compute_pressure=np.asarray([row.compute_pressure for row in rows], np.float64),
-            observed_exposed_ns=self._times(order, "observed_exposed_us"),
-            message_sequence=np.asarray([self._sequence(self.rows[i], i) for i in order], np.int64),
-            consumer=_consumers(rows, ids),
-            compute_uncertain=np.asarray([row.compute_fields_uncertain for row in rows], np.bool_),
+            for row, group in zip(rows, groups, strict=True)
         )
-        metadata = tuple(None if row.metadata is None else canonical_json(row.metadata).decode() for row in rows)
-        return events, self._times(order, "start_us"), ids, metadata
+        read.numbers.append(np.fromiter(number, np.int32, len(rows)))
+        read.gap_us.append(_floats([row.gap_us for row in rows]))
+        read.offsets_ns.append(self._offsets(rows, groups, first))
+        before = [
+            self._listed(row.rank_compute_before_us, group, index, "rank_compute_before_us")
+            for index, (row, group) in enumerate(zip(rows, groups, strict=True), first)
+        ]
+        read.rank_before_ns.append(self._per_rank(before, first, "rank_compute_before_us"))
+        for name in _TIMES:
+            read.times_ns[name].append(self._times([getattr(row, name) for row in rows], first, name))
+        overlap = [
+            None if row.compute_overlap_unknown else 0.0 if row.compute_overlap_us is UNSET else row.compute_overlap_us
+            for row in rows
+        ]
+        read.overlap_ns.append(self._times(overlap, first, "compute_overlap_us"))
+        read.pressure.append(np.fromiter((row.compute_pressure for row in rows), np.float64, len(rows)))
+        sequence = (sequence_of(row, index) for index, row in enumerate(rows, first))
+        read.sequence.append(np.fromiter(sequence, np.int64, len(rows)))
+        read.uncertain.append(np.fromiter((row.compute_fields_uncertain for row in rows), np.bool_, len(rows)))
+        read.ids += [None if row.id is None else str(row.id) for row in rows]
+        read.consumed_by += [row.consumed_by for row in rows]
+        read.metadata += [None if row.metadata is None else canonical_json(row.metadata).decode() for row in rows]
 
-    def _times(self, order: Sequence[int], name: str) -> NDArray[np.int64]:
-        given = [(index, getattr(self.rows[index], name)) for index in order]
-        return np.asarray([UNKNOWN if us is None else self.ns(us, f"events[{i}].{name}") for i, us in given], np.int64)
-
-    def _overlap(self, row: Row, index: int) -> int:
-        if row.compute_overlap_unknown or row.compute_overlap_us is None:
-            return UNKNOWN
-        return (
-            0
-            if row.compute_overlap_us is UNSET
-            else self.ns(row.compute_overlap_us, f"events[{index}].compute_overlap_us")
+    def events(self, order: NDArray[np.int64] | None, gap_ns: NDArray[np.int64]) -> Events:
+        """The events, in the file's order or in ``order``; ``gap_ns`` is in that order."""
+        read = self.read
+        in_file = Events(
+            groups=tuple(self._groups),
+            signatures=tuple(self._signatures),
+            signature=np.concatenate(read.numbers),
+            gap_ns=gap_ns,
+            offsets_ns=_joined(read.offsets_ns),
+            compute_before_ns=np.concatenate(read.times_ns["compute_before_us"]),
+            rank_compute_before_ns=_joined(read.rank_before_ns),
+            compute_overlap_ns=np.concatenate(read.overlap_ns),
+            compute_pressure=np.concatenate(read.pressure),
+            observed_exposed_ns=np.concatenate(read.times_ns["observed_exposed_us"]),
+            message_sequence=np.concatenate(read.sequence),
+            consumer=np.full(len(read.ids), UNKNOWN, np.int64),
+            compute_uncertain=np.concatenate(read.uncertain),
         )
+        ordered = in_file if order is None else replace(in_file.take(order), gap_ns=gap_ns)
+        return replace(ordered, consumer=_consumers(self.in_order(read.consumed_by, order), self.ids(order)))
 
-    def _sequence(self, row: Row, index: int) -> int:
-        if row.message_sequence is None:
-            return UNKNOWN
-        if not 0 <= row.message_sequence <= MAX_INTEGER:
-            raise InputRefusal(
-                f"events[{index}].message_sequence",
-                f"is {row.message_sequence}",
-                "give 0 or more, below 2^63",
-            )
-        return row.message_sequence
+    def ids(self, order: NDArray[np.int64] | None) -> list[str | None]:
+        """The rows' ids in ``order``."""
+        return self.in_order(self.read.ids, order)
 
-    def _offsets(self, row: Row, group: ProcessGroup, index: int) -> list[int] | None:
-        place = f"events[{index}].arrival_skew_us"
-        if row.arrival_skew_unknown or row.rank_arrival_us is None or row.arrival_skew_us is None:
-            return None
-        skew = 0 if row.arrival_skew_us is UNSET else self.ns(row.arrival_skew_us, place)
-        if row.rank_arrival_us is UNSET:
-            if skew and group.size == 1:
+    @staticmethod
+    def in_order(values: list[T], order: NDArray[np.int64] | None) -> list[T]:
+        """``values`` of the rows, in ``order``."""
+        return values if order is None else [values[index] for index in order.tolist()]
+
+    def _group(self, row: Row, index: int) -> ProcessGroup:
+        name = (row.group, row.ranks if isinstance(row.ranks, int) else tuple(row.ranks))
+        if name not in self._stated:
+            self._stated[name] = group_named(*name, f"events[{index}].ranks")
+        group = self._stated[name]
+        check_rank_count(row, group, index)
+        self._arrivals += group.size
+        check_arrivals_fit(self._arrivals, f"events[{index}].ranks")
+        return group
+
+    def _times(self, us: list[float | None], first: int, name: str) -> NDArray[np.int64]:
+        return self.rounding.ns(_floats(us), lambda position: f"events[{first + position}].{name}")
+
+    def _offsets(self, rows: Sequence[Row], groups: Sequence[ProcessGroup], first: int) -> Ragged:
+        """Arrival offsets: from the stated arrivals, else the stated skew on the last rank."""
+        unknown = [
+            row.arrival_skew_unknown or row.rank_arrival_us is None or row.arrival_skew_us is None for row in rows
+        ]
+        skew = self._times(
+            [
+                None if hidden or row.arrival_skew_us is UNSET else row.arrival_skew_us
+                for row, hidden in zip(rows, unknown, strict=True)
+            ],
+            first,
+            "arrival_skew_us",
+        )
+        stated = [
+            None
+            if hidden or row.rank_arrival_us is UNSET
+            else self._listed(row.rank_arrival_us, group, index, "rank_arrival_us")
+            for index, (row, group, hidden) in enumerate(zip(rows, groups, unknown, strict=True), first)
+        ]
+        arrivals = self._per_rank(stated, first, "rank_arrival_us")
+        known = ~np.asarray(unknown)
+        lengths = np.where(known, np.fromiter((g.size for g in groups), np.int64, len(groups)), 0)
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        offsets = np.zeros(bounds[-1], np.int64)
+        if len(arrivals.values):
+            earliest = np.minimum.reduceat(arrivals.values, arrivals.bounds[:-1][arrivals.known])
+            own = arrivals.values - np.repeat(earliest, arrivals.lengths[arrivals.known])
+            offsets[np.repeat(arrivals.known, lengths)] = own
+            spans = np.maximum.reduceat(own, arrivals.bounds[:-1][arrivals.known])
+            _check_spans(rows, np.flatnonzero(arrivals.known), spans, skew, first)
+        for position in np.flatnonzero((skew > 0) & ~arrivals.known).tolist():
+            if lengths[position] == 1:
                 raise InputRefusal(
-                    place, f"is {row.arrival_skew_us} on one rank", "one rank cannot arrive apart from itself"
+                    f"events[{first + position}].arrival_skew_us",
+                    f"is {rows[position].arrival_skew_us} on one rank",
+                    "one rank cannot arrive apart from itself",
                 )
-            return [0] * (group.size - 1) + [skew]
-        arrivals = self._per_rank(row.rank_arrival_us, group, index, "rank_arrival_us") or []
-        earliest = min(arrivals)
-        offsets = [arrival - earliest for arrival in arrivals]
-        if row.arrival_skew_us is not UNSET and abs(max(offsets) - skew) > AGREE_NS:
-            raise InputRefusal(
-                place,
-                f"is {row.arrival_skew_us} but rank_arrival_us spans {max(offsets) / NS_PER_US} us",
-                "give one of them, or make them agree within 0.001 us",
-            )
-        return offsets
+            offsets[bounds[position + 1] - 1] = skew[position]
+        return Ragged(offsets, bounds, known)
 
-    def _per_rank(self, given: PerRank | None, group: ProcessGroup, index: int, name: str) -> list[int] | None:
-        if given is None:
+    def _per_rank(self, given: list[list[float] | None], first: int, name: str) -> Ragged:
+        lengths = np.fromiter((0 if times is None else len(times) for times in given), np.int64, len(given))
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        us = np.fromiter((us for times in given if times is not None for us in times), np.float64, bounds[-1])
+
+        def place(position: int) -> str:
+            return f"events[{first + int(np.searchsorted(bounds, position, side='right')) - 1}].{name}"
+
+        known = np.fromiter((times is not None for times in given), np.bool_, len(given))
+        return Ragged(self.rounding.ns(us, place), bounds, known)
+
+    def _listed(
+        self, given: PerRank | UnsetType | None, group: ProcessGroup, index: int, name: str
+    ) -> list[float] | None:
+        """One time per rank, in the group's order."""
+        if given is None or given is UNSET:
             return None
         place = f"events[{index}].{name}"
         if isinstance(given, dict):
@@ -191,46 +211,39 @@ class RowReader:
             raise InputRefusal(
                 place, f"has {len(given)} times for {group.size} ranks", "give exactly one time per rank"
             )
-        return [self.ns(us, place) for us in given]
+        return given
 
 
-def _group(name: str, ranks: int | tuple[int, ...], place: str) -> ProcessGroup:
-    fault = group_fault(ProcessGroup(name, ranks))
-    if fault:
-        raise InputRefusal(place, *fault)
-    return ProcessGroup(name, ranks) if isinstance(ranks, int) else ProcessGroup.of(name, ranks)
+def _floats(values: list[float | None]) -> NDArray[np.float64]:
+    """float64[n], NaN for None (JSON has no NaN of its own)."""
+    return np.fromiter((math.nan if value is None else value for value in values), np.float64, len(values))
 
 
-def _check_rank_count(row: Row, group: ProcessGroup, index: int) -> None:
-    if row.rank_count is not None and row.rank_count != group.size:
-        raise InputRefusal(
-            f"events[{index}].rank_count", f"is {row.rank_count} but ranks names {group.size}", "make them agree"
-        )
-
-
-def _signature(row: Row, group: int) -> Signature:
-    return Signature(
-        op=row.op,
-        bytes=row.bytes,
-        group=group,
-        phase=row.phase,
-        sender_rank=row.sender_rank,
-        receiver_rank=row.receiver_rank,
-        tag=row.tag,
-        channel=row.channel,
-        concurrent_groups=row.concurrent_groups,
-        custom_op=row.custom_op,
-        dtype=row.dtype,
-        root_rank=row.root_rank,
-        reduction_op=row.reduction_op,
-        in_elements=row.in_elements,
-        out_elements=row.out_elements,
+def _joined(parts: list[Ragged]) -> Ragged:
+    lengths = np.concatenate([part.lengths for part in parts])
+    return Ragged(
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        np.concatenate([part.known for part in parts]),
     )
 
 
-def _consumers(rows: Sequence[Row], ids: Sequence[str | None]) -> NDArray[np.int64]:
-    consumer = np.full(len(rows), UNKNOWN, np.int64)
-    wanted = {str(row.consumed_by) for row in rows if row.consumed_by is not None}
+def _check_spans(
+    rows: Sequence[Row], stated: NDArray[np.int64], spans: NDArray[np.int64], skew: NDArray[np.int64], first: int
+) -> None:
+    both = (skew[stated] != UNKNOWN) & (np.abs(spans - skew[stated]) > AGREE_NS)
+    if both.any():
+        row, span = int(stated[np.argmax(both)]), int(spans[np.argmax(both)])
+        raise InputRefusal(
+            f"events[{first + row}].arrival_skew_us",
+            f"is {rows[row].arrival_skew_us} but rank_arrival_us spans {span / NS_PER_US} us",
+            "give one of them, or make them agree within 0.001 us",
+        )
+
+
+def _consumers(named: Sequence[str | int | None], ids: Sequence[str | None]) -> NDArray[np.int64]:
+    consumer = np.full(len(named), UNKNOWN, np.int64)
+    wanted = {str(name) for name in named if name is not None}
     if not wanted:
         return consumer
     where: dict[str, int] = {}
@@ -240,13 +253,13 @@ def _consumers(rows: Sequence[Row], ids: Sequence[str | None]) -> NDArray[np.int
         if name in where and name in wanted:
             raise used_twice(position, name)
         where[name] = position
-    for position, row in enumerate(rows):
-        if row.consumed_by is not None:
-            target = where.get(str(row.consumed_by), UNKNOWN)
+    for position, consumed_by in enumerate(named):
+        if consumed_by is not None:
+            target = where.get(str(consumed_by), UNKNOWN)
             if target <= position:
                 raise InputRefusal(
                     f"events[{position}].consumed_by",
-                    f"names {row.consumed_by!r}, which is not a later event",
+                    f"names {consumed_by!r}, which is not a later event",
                     "name the id of a later event",
                 )
             consumer[position] = target

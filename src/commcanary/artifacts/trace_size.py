@@ -14,7 +14,7 @@ import numpy as np
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Ragged
 from commcanary.artifacts.trace_ids import written_ids
-from commcanary.artifacts.trace_rows import DEFAULT_PRESSURE
+from commcanary.artifacts.trace_row import DEFAULT_PRESSURE
 from commcanary.artifacts.trace_writing import operation_fields
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from commcanary.artifacts.events import UNKNOWN
-from commcanary.artifacts.trace_rows import DEFAULT_PRESSURE
+from commcanary.artifacts.trace_row import DEFAULT_PRESSURE
 from commcanary.units import us_from_ns
 
 if TYPE_CHECKING:

@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from commcanary.artifacts.files import read_bytes
 from commcanary.artifacts.jsontext import convert
 from commcanary.campaign.config import NAME_PATTERN, CampaignConfig, KinetoSource, SynthSource, TraceSource, Workload
+from commcanary.campaign.yaml_text import load_yaml
 from commcanary.errors import InputRefusal, Refusal
 from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
@@ -43,35 +41,6 @@ def load_config(path: Path) -> CampaignConfig:
     except Refusal as refusal:
         raise refusal.in_file(str(path)) from refusal.__cause__
     return config
-
-
-def load_yaml(path: Path) -> Any:
-    """The YAML document at ``path``; a key given twice is refused, which YAML itself would pass over."""
-    data = read_bytes(path)
-    try:
-        return yaml.load(data, Loader=_StrictLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = f"line {mark.line + 1} column {mark.column + 1}" if mark else "text"
-        raise InputRefusal(place, str(error.problem or error), "correct the YAML", file=str(path)) from error
-    except yaml.YAMLError as error:
-        raise InputRefusal("text", str(error).splitlines()[0], "correct the YAML", file=str(path)) from error
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Safe YAML without repeated keys."""
-
-
-def _mapping(loader: _StrictLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: set[str] = set()
-    for key, _ in node.value:
-        if key.value in seen:
-            raise yaml.MarkedYAMLError(problem=f"key {key.value!r} is given twice", problem_mark=key.start_mark)
-        seen.add(key.value)
-    return loader.construct_mapping(node, deep=True)
-
-
-_StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
 def _listed(path: Path) -> Any:

@@ -13,6 +13,8 @@ import msgspec
 from commcanary.artifacts.atomic import write_bytes
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.files import read_bytes
+from commcanary.artifacts.jsontext import decode
+from commcanary.artifacts.repeated_keys import check_keys
 from commcanary.errors import Refusal
 
 
@@ -64,10 +66,12 @@ def write_receipt(
 def held_receipt(output: Path, cell: str) -> Receipt | None:
     """The receipt of ``output`` if it is for ``cell`` and the file is still the one that it names, else None."""
     try:
-        receipt = msgspec.json.decode(read_bytes(receipt_path(output)), type=Receipt)
+        data = read_bytes(receipt_path(output))
+        receipt = decode(data, Receipt)
+        check_keys(data)
         if receipt.cell == cell and receipt.output_sha256 == file_sha256(output):
             return receipt
-    except (Refusal, msgspec.DecodeError):
+    except Refusal:
         return None
     return None
 

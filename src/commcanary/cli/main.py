@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import traceback
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from commcanary import __version__
+from commcanary.cli.limited import limited
 from commcanary.errors import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE, CommCanaryError
 
 _CommandLineError: Any = typer.BadParameter.mro()[2]
@@ -60,10 +62,14 @@ def _options(
     """Options before the command."""
 
 
+@cache
 def _assemble() -> None:
     for name in _COMMANDS:
-        app.command(name.replace("_", "-"))(import_module(f"commcanary.cli.{name}").command)
-    app.add_typer(import_module("commcanary.cli.campaign").app, name="campaign")
+        app.command(name.replace("_", "-"))(limited(import_module(f"commcanary.cli.{name}").command))
+    campaign = import_module("commcanary.cli.campaign").app
+    for info in campaign.registered_commands:
+        info.callback = limited(info.callback)
+    app.add_typer(campaign, name="campaign")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from commcanary.artifacts.content import table_digest
 from commcanary.artifacts.jsontext import convert, decode
+from commcanary.artifacts.number_lists import decoded_array, fractions
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
 from commcanary.errors import InputRefusal
 from commcanary.replay.assumptions import assumed
@@ -187,16 +188,18 @@ def _to_json(stored: Stored[ReportHeader]) -> JsonDocument:
 
 
 def _from_json(data: bytes) -> Stored[ReportHeader]:
-    document = decode(data, dict[str, Any])
+    document = decode(data, dict[str, msgspec.Raw])
     document.pop("content_id", None)
-    samples = document.pop("samples", None)
-    header = convert(document, ReportHeader)
-    if samples is None:
+    samples = bytes(document.pop("samples", b"null"))
+    header = convert({key: decode(bytes(text), Any, key) for key, text in document.items()}, ReportHeader)
+    if samples == b"null":
         return Stored(header)
-    columns = convert(samples, dict[str, list[float]])
-    if set(columns) != set(_COLUMNS) or len({len(column) for column in columns.values()}) != 1:
+    texts = decode(samples, dict[str, msgspec.Raw], "samples")
+    columns = {name: decoded_array(text, fractions) for name, text in texts.items()}
+    lengths = {None if column is None else len(column) for column in columns.values()}
+    if set(columns) != set(_COLUMNS) or len(lengths) != 1 or None in lengths:
         raise InputRefusal("samples", f"are not the equally long columns {', '.join(_COLUMNS)}", "replay again")
-    return Stored(header, pa.table([pa.array(columns[name], pa.float64()) for name in _COLUMNS], schema=REPORT_SCHEMA))
+    return Stored(header, pa.table([pa.array(columns[name]) for name in _COLUMNS], schema=REPORT_SCHEMA))
 
 
 REPORT = Kind("report", REPORT_FORMAT, ReportHeader, REPORT_SCHEMA, _to_json, _from_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commcanary.artifacts.jsontext import convert
-from commcanary.campaign.config_file import load_yaml
+from commcanary.campaign.yaml_text import load_yaml
 from commcanary.errors import InputRefusal
 from commcanary.replay.configuration import Configuration
 from commcanary.stages.reading import naming

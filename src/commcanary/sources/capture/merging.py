@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commcanary.artifacts.events import STANDARD_OPS, UNKNOWN, Events, ProcessGroup, Ragged, Signature
-from commcanary.artifacts.trace_rows import DEFAULT_PRESSURE
+from commcanary.artifacts.trace_row import DEFAULT_PRESSURE
 from commcanary.sources.capture.matching import MESSAGES
 from commcanary.sources.capture.waits import consumers
 

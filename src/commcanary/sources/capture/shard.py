@@ -12,6 +12,7 @@ import numpy as np
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.files import read_bytes
 from commcanary.artifacts.jsontext import decode
+from commcanary.artifacts.repeated_keys import check_keys
 from commcanary.artifacts.stored import SourceFile
 from commcanary.errors import InputRefusal, Refusal
 
@@ -131,6 +132,7 @@ def read_shard(path: Path) -> Shard:
     try:
         data = read_bytes(path)
         said = decode(data, ShardFile)
+        check_keys(data)
         _check(said)
     except Refusal as refusal:
         raise refusal.in_file(str(path)) from refusal.__cause__
