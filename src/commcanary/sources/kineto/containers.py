@@ -13,6 +13,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from commcanary.artifacts.files import check_file
+from commcanary.artifacts.input_limit import check_input_bytes, max_input_bytes
 from commcanary.artifacts.stored import SourceFile
 from commcanary.errors import InputRefusal, Refusal, StorageRefusal
 
@@ -43,6 +45,7 @@ def reading(path: Path) -> Iterator[None]:
 
 def profiles_in(path: Path) -> Iterator[tuple[str, BinaryIO]]:
     """Name and open text of each profile in ``path``, members of an archive in the order of their names."""
+    check_file(path)
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("rb"))
         stream = _unzipped(raw, stack)
@@ -55,19 +58,42 @@ def profiles_in(path: Path) -> Iterator[tuple[str, BinaryIO]]:
             for member in members:
                 content = archive.extractfile(member)
                 assert content is not None  # only regular files get here
-                yield member.name, _unzipped(cast("BinaryIO", content), stack)
+                yield member.name, _bounded(_unzipped(cast("BinaryIO", content), stack))
         else:
-            yield path.name, stream
+            yield path.name, _bounded(stream)
 
 
 def source_files(paths: Sequence[Path]) -> tuple[SourceFile, ...]:
     """Base name, size and SHA-256 of each file as it lies on disk."""
     found = []
     for path in paths:
+        with reading(path):
+            check_file(path)
         with reading(path), path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
             found.append(SourceFile(path.name, path.stat().st_size, digest))
     return tuple(found)
+
+
+class _Bounded:
+    """A stream that gives no more bytes than an input may have, decompressed."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._left = max_input_bytes() + 1
+        self._given = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """At most ``size`` bytes; raises ``BudgetRefusal`` where the limit is passed."""
+        data = self._stream.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(data)
+        self._given += len(data)
+        check_input_bytes(self._given, "decompressed, the profile has at least")
+        return data
+
+
+def _bounded(stream: BinaryIO) -> BinaryIO:
+    return cast("BinaryIO", _Bounded(stream))
 
 
 def _unzipped(stream: BinaryIO, stack: ExitStack) -> BinaryIO:
