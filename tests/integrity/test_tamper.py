@@ -89,6 +89,7 @@ class Chain:
 
 TRACE_ONE, TRACE_TWO = read_exchange(exchange()), read_exchange(exchange(shift=3))
 LOSSLESS = Chain.of(TRACE_ONE, CompileSettings())
+CLOSED = Replayer(LOSSLESS.canary, "closed-loop-v1").report(NAMED["baseline"], Protocol(seeds=(7, 8)))
 BOUNDED = Chain.of(TRACE_ONE, CompileSettings(timing_sample_limit=1, budget={"max_gap_error_us": 5.0}))
 REFERENCE = Reference(TRACE_ONE, "scheduler-v4", FIVE[:2], PROTOCOL)
 SOURCE_VERIFIED = verify_source(TRACE_ONE, BOUNDED.canary)
@@ -150,10 +151,10 @@ def honest_canary(stored: Stored[Any]) -> bool:
 
 
 def honest_report(stored: Stored[Any]) -> bool:
-    return (
-        Replayer(LOSSLESS.canary, "scheduler-v4").report(stored.header.backend, PROTOCOL).content_id
-        == stored.content_id
-    )
+    header = stored.header
+    protocol = Protocol(header.replay_protocol.seeds, header.replay_protocol.iterations)
+    again = Replayer(LOSSLESS.canary, header.simulation_model.name).report(header.backend, protocol)
+    return again.content_id == stored.content_id
 
 
 def unreferred(stored: Stored[Any]) -> bool:
@@ -185,6 +186,7 @@ CASES = {
     ),
     "bounded canary": Case(CANARY, BOUNDED.canary.stored, check_canary, None, (HONEST_RERUN, honest_canary)),
     "report": Case(REPORT, LOSSLESS.reports[0], check_report, LOSSLESS.reports[1], (HONEST_RERUN, honest_report)),
+    "closed-loop report": Case(REPORT, CLOSED, check_report, None, (HONEST_RERUN, honest_report)),
     "comparison": Case(COMPARISON, Stored(compare(*LOSSLESS.reports)), check_comparison, None, (HONEST_RERUN, rerun)),
     "source verification": Case(SOURCE_VERIFICATION, Stored(SOURCE_VERIFIED), check_source_verification),
     "report verification": Case(

@@ -23,6 +23,7 @@ from commcanary.replay.report import (
     samples_table,
 )
 from commcanary.replay.samples import Samples
+from commcanary.replay.schedule_summary import CriticalPath, PathPart, RunSchedule, ScheduleSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,23 @@ if TYPE_CHECKING:
     from commcanary.artifacts.trace import Trace
 
 Row = tuple[float, float, float]
+
+
+def scheduled(*makespans_us: float) -> ScheduleSummary:
+    """A schedule of one rank that computes all the time, one run per makespan."""
+    return ScheduleSummary(
+        ranks=(0,),
+        runs=tuple(
+            RunSchedule(
+                makespan_us=us,
+                busy_us=(us,),
+                exposed_us=(0.0,),
+                idle_us=(0.0,),
+                critical_path=CriticalPath(1, (PathPart(0, "compute", 1, us, us),), (), "e" * 64),
+            )
+            for us in makespans_us
+        ),
+    )
 
 
 def named(name: str, row: Row) -> NamedSummary:
@@ -43,9 +61,10 @@ def report(
     phases: dict[str, Row] | None = None,
     ops: dict[str, Row] | None = None,
     canary: str = "a" * 64,
+    makespans: tuple[float, ...] | None = None,
     **protocol: Any,
 ) -> Stored[ReportHeader]:
-    """A report whose summaries are given as (median, p95, p99)."""
+    """A report whose summaries are given as (median, p95, p99); ``makespans`` one a run, None without a schedule."""
     said = {"seeds": (7,), "iterations": 1, "ablations": (), "quantile_method": "linear", **protocol}
     assumptions = said.pop("assumptions", {})
     version = said.pop("version", "4")
@@ -72,13 +91,18 @@ def report(
         by_phase=tuple(named(n, r) for n, r in (phases or {}).items()),
         by_op=tuple(named(n, r) for n, r in (ops or {}).items()),
         calibration=None,
+        schedule=None if makespans is None else scheduled(*makespans),
         samples_digest="d" * 64,
     )
     return Stored(header)
 
 
 def sampled(
-    runs: np.ndarray, seeds: tuple[int, ...], hidden_us: float = 0.0, canary: Canary | None = None
+    runs: np.ndarray,
+    seeds: tuple[int, ...],
+    hidden_us: float = 0.0,
+    canary: Canary | None = None,
+    makespans: tuple[float, ...] | None = None,
 ) -> Stored[ReportHeader]:
     """A report with samples: exposed latencies float64[runs, events], one run per seed.
 
@@ -92,6 +116,7 @@ def sampled(
         (summary.median_us, summary.p95_us, summary.p99_us),
         hidden=round(float(100 * hidden_us * len(exposed) / (exposed.sum() + hidden_us * len(exposed))), 2),
         seeds=seeds,
+        makespans=makespans,
     ).header
     changes: dict[str, Any] = {
         "canary": CanaryIdentity("a" * 64, runs.shape[1]),

@@ -251,3 +251,55 @@ def test_the_document_reads_back_and_agrees_with_a_plain_reading_of_the_rules(
     results.add("fail" if drop > 5 else "warn" if drop > 2.5 else "pass")
     assert found.verdict == ("fail" if "fail" in results else "warn" if "warn" in results else "pass")
     assert COMPARISON.from_json(json_bytes(COMPARISON, Stored(found))).header == found
+
+
+@pytest.mark.parametrize(
+    ("makespan", "verdict", "reasons"),
+    [
+        (1000.0, "pass", ()),
+        (1025.0, "pass", ()),
+        (1025.1, "warn", ("makespan regression 2.5% exceeds 2.5% (half the threshold)",)),
+        (1050.0, "warn", ("makespan regression 5.0% exceeds 2.5% (half the threshold)",)),
+        (1050.1, "fail", ("makespan regression 5.0% exceeds 5.0%",)),
+        (900.0, "pass", ()),
+    ],
+)
+def test_the_makespan_is_gated(report_of: Report, makespan: float, verdict: str, reasons: tuple[str, ...]) -> None:
+    found = compare(report_of(makespans=(1000.0,)), report_of(makespans=(makespan,)))
+    assert found.verdict == verdict
+    assert found.reasons == reasons
+    assert found.delta["makespan_us"] == pytest.approx(makespan - 1000)
+
+
+def test_the_makespan_is_the_median_over_runs_and_has_a_floor(report_of: Report) -> None:
+    before, after = report_of(makespans=(10.0, 30.0, 20.0)), report_of(makespans=(21.0, 90.0, 1.0))
+    found = compare(before, after, Thresholds(makespan_absolute_threshold_us=2.0))
+    row = next(e for e in found.evaluations if e.metric == "makespan")
+    assert (row.baseline, row.candidate, row.threshold_result) == (20.0, 21.0, "pass")
+    tight = compare(before, after, Thresholds(makespan_threshold_pct=4.0, makespan_absolute_threshold_us=2.0))
+    assert tight.verdict == "warn"
+    assert tight.not_gated == ("not gated: makespan +5.0 % (+1.0 us) is under the floor of 2 us",)
+
+
+def test_an_absent_makespan_stays_absent(report_of: Report) -> None:
+    for before, after in ((None, None), (None, (1.0,)), ((1.0,), None)):
+        found = compare(report_of(makespans=before), report_of(makespans=after))
+        assert "makespan_us" not in found.delta
+        assert all(e.metric != "makespan" for e in found.evaluations)
+
+
+def test_the_makespan_has_an_interval_over_runs(sampled_report: Report) -> None:
+    seeds = tuple(range(12))
+    latencies = np.full((12, 4), 100.0)
+    before = sampled_report(latencies, seeds, makespans=tuple(1000.0 + i for i in range(12)))
+    for factor, verdict in ((1.0, "pass"), (1.2, "fail")):
+        after = sampled_report(latencies, seeds, makespans=tuple(factor * (1000.0 + i) for i in range(12)))
+        found = compare(before, after, confidence=0.95)
+        row = next(e for e in found.evaluations if e.metric == "makespan")
+        assert row.interval is not None
+        assert row.interval.low_pct == pytest.approx(100 * (factor - 1), abs=0.01)
+        assert found.verdict == verdict
+    wide = sampled_report(latencies, seeds, makespans=tuple(1000.0 + (150.0 if i % 2 else 0.0) for i in range(12)))
+    unsure = compare(before, wide, confidence=0.95)
+    assert unsure.verdict == "inconclusive"
+    assert unsure.reasons[0].startswith("makespan: [")

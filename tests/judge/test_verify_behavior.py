@@ -226,3 +226,25 @@ def test_nothing_lost_is_always_verified(small_trace_of: Callable[[int], Trace],
     found = verify_behavior(Reference(trace, "scheduler-v4", FIVE, Protocol()), canary_of(trace))
     assert found.status == "behaviorally_verified", found.reasons
     assert worst_error_pct(found) == 0
+
+
+def test_the_makespan_is_compared_where_the_model_has_one() -> None:
+    trace = synthetic("mixed", 2, 200)
+    open_loop = verify_behavior(Reference(trace, "scheduler-v4", FIVE[:2], Protocol()), canary_of(trace))
+    assert all(check.name != "makespan_us" for c in open_loop.configurations for check in c.checks)
+    assert "makespan_us" not in {pair.metric for pair in open_loop.ranking.pairwise}
+    closed = Reference(trace, "closed-loop-v1", FIVE[:2], Protocol())
+    found = verify_behavior(closed, canary_of(trace, quantum_ns=1000))
+    assert found.status == "behaviorally_verified", found.reasons
+    checks = [check for c in found.configurations for check in c.checks if check.name == "makespan_us"]
+    assert len(checks) == 2
+    assert all(check.tolerance_pct == 2.0 and check.delta != 0 for check in checks)
+    assert {pair.metric for pair in found.ranking.pairwise} >= {"makespan_us", "median_us"}
+
+
+def test_a_canary_that_takes_longer_fails_by_its_makespan() -> None:
+    trace = synthetic("mixed", 2, 200)
+    slower = replace(trace.events, compute_before_ns=trace.events.compute_before_ns + 20_000)
+    changed = Trace.of(trace.header, slower)
+    found = verify_behavior(Reference(trace, "closed-loop-v1", FIVE[:1], Protocol()), canary_of(changed))
+    assert any("makespan_us is" in reason for reason in found.reasons)

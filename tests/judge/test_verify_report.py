@@ -149,3 +149,67 @@ def test_a_field_that_nobody_knows_does_not_survive_reading(report: Report) -> N
     document["backend"]["gpu"] = "H100 measured"
     with pytest.raises(InputRefusal, match="gpu"):
         REPORT.from_json(msgspec.json.encode(document))
+
+
+@pytest.fixture(scope="module")
+def scheduled(canary: Canary) -> Report:
+    return Replayer(canary, "closed-loop-v1").report(NAMED["congested"], Protocol(seeds=(3, 4), iterations=2))
+
+
+def rescheduled(report: Report, **fields: Any) -> Report:
+    """The second run's schedule changed, as a forger who knows all digests would."""
+    schedule = report.header.schedule
+    assert schedule is not None
+    runs = list(schedule.runs)
+    runs[1] = msgspec.structs.replace(runs[1], **fields)
+    return changed(report, schedule=msgspec.structs.replace(schedule, runs=tuple(runs)))
+
+
+def test_a_schedule_is_recomputed(scheduled: Report, canary: Canary) -> None:
+    assert scheduled.header.schedule is not None
+    assert len(scheduled.header.schedule.runs) == 4
+    assert verify_report(scheduled, canary).status == "model_recomputed"
+    stored = REPORT.from_json(json_bytes(REPORT, without_samples(scheduled)))
+    assert stored.content_id == scheduled.content_id
+    assert verify_report(stored, canary).status == "model_recomputed"
+
+
+def test_a_makespan_alone_contradicts_its_path(scheduled: Report, canary: Canary) -> None:
+    with pytest.raises(IntegrityRefusal, match=r"schedule.runs\[1\].makespan_us: states 1.5 where"):
+        verify_report(rescheduled(scheduled, makespan_us=1.5), canary)
+
+
+def test_a_makespan_that_fits_is_noticed_all_the_same(scheduled: Report, canary: Canary) -> None:
+    schedule = scheduled.header.schedule
+    assert schedule is not None
+    run = schedule.runs[1]
+    path = run.critical_path
+    first = msgspec.structs.replace(path.parts[0], total_us=path.parts[0].total_us + 1)
+    forged = rescheduled(
+        scheduled,
+        makespan_us=round(run.makespan_us + 1, 3),
+        idle_us=tuple(round(us + 1, 3) for us in run.idle_us),
+        critical_path=msgspec.structs.replace(path, parts=(first, *path.parts[1:])),
+    )
+    found = verify_report(forged, canary)
+    assert found.status == "failed"
+    wrong = next(check for check in found.checks if check.status == "fail")
+    assert wrong.name == "metrics"
+    assert str(wrong.place).startswith("schedule.runs[1]")
+
+
+@pytest.mark.parametrize("field", ["digest", "segments", "longest"])
+def test_a_changed_path_is_noticed(scheduled: Report, canary: Canary, field: str) -> None:
+    assert scheduled.header.schedule is not None
+    path = scheduled.header.schedule.runs[1].critical_path
+    other: dict[str, Any] = {"digest": "0" * 64, "segments": path.segments + 1, "longest": path.longest[1:]}
+    forged = rescheduled(scheduled, critical_path=msgspec.structs.replace(path, **{field: other[field]}))
+    found = verify_report(forged, canary)
+    assert found.status == "failed"
+    assert any(field in str(check.place) for check in found.checks)
+
+
+def test_a_schedule_cannot_be_taken_away_or_added(scheduled: Report, report: Report, canary: Canary) -> None:
+    assert report.header.schedule is None
+    assert verify_report(changed(scheduled, schedule=None), canary).status == "failed"
+    assert verify_report(changed(report, schedule=scheduled.header.schedule), canary).status == "failed"

@@ -10,6 +10,7 @@ import pytest
 from commcanary.replay.configuration import NAMED
 from commcanary.replay.metrics import Calibration, ExposedMetrics, LatencySummary, NamedSummary
 from commcanary.replay.report import CanaryIdentity, CanarySummary, ModelIdentity, ReplayProtocol, ReportHeader
+from commcanary.replay.schedule_summary import CriticalPath, PathPart, RunSchedule, ScheduleSummary
 from commcanary.reporting.report_page import write_report_page
 
 from .html import Page
@@ -80,6 +81,26 @@ def test_calibration_is_shown_where_there_is_one(tmp_path: Path, percentage: flo
     assert "mean 1.500 us, median 1.000 us, p95 4.000 us, max 9.000 us" in text
     assert "−0.250 us" in text
     assert words in text
+
+
+def test_a_schedule_is_shown_where_there_is_one(tmp_path: Path) -> None:
+    path = CriticalPath(
+        3, (PathPart(1, "compute", 1, 60.0, 60.0), PathPart(0, "communication", 2, 20.0, 15.5)), (), "e" * 64
+    )
+    run = RunSchedule(80.0, (20.0, 60.0), (60.0, 12.0), (0.0, 8.0), path)
+    schedule = ScheduleSummary((0, 1), (run, msgspec.structs.replace(run, makespan_us=90.0)))
+    text = shown(msgspec.structs.replace(HEADER, schedule=schedule), tmp_path).text
+    for words in (
+        "Makespan 85.000 us, the median of 2 runs",
+        "which takes 80.000 us",
+        "0 25.00 75.00 0.00",
+        "1 75.00 15.00 10.00",
+        "3 segments that add up to the makespan",
+        "rank 1 compute 1 60.000 75.00 60.000",
+        "rank 0 communication 2 20.000 25.00 15.500",
+    ):
+        assert words in text
+    assert "Makespan" not in shown(HEADER, tmp_path).text
 
 
 def test_a_hostile_workload_stays_text_and_the_page_stands_alone(tmp_path: Path) -> None:

@@ -20,10 +20,13 @@ CELLS = pa.schema(
         ("mean_us", pa.float64()),
         ("hidden_pct", pa.float64()),
         ("queue_wait_p99_us", pa.float64()),
+        # median over the runs; null where the model has no schedule
+        ("makespan_us", pa.float64()),
         # null for the baseline itself, which nothing is compared against
         ("verdict", pa.string()),
         ("median_delta_pct", pa.float64()),
         ("p99_delta_pct", pa.float64()),
+        ("makespan_delta_pct", pa.float64()),
         ("first_reason", pa.string()),
         ("report", pa.string()),
         ("comparison", pa.string()),

@@ -15,6 +15,7 @@ from commcanary.artifacts.program import entry_count
 from commcanary.artifacts.trace import TraceHeader
 from commcanary.artifacts.trace_table import from_stored
 from commcanary.cli.checks import print_checks
+from commcanary.cli.describe_schedule import schedule_lines
 from commcanary.judge.comparison import Comparison
 from commcanary.judge.report_verification import ReportVerification
 from commcanary.judge.source_verification import SourceVerification
@@ -101,6 +102,8 @@ def _report(header: ReportHeader, stored: Stored[ReportHeader]) -> None:
     parts = [[getattr(row, name) for name in names] for row in (*header.by_phase, *header.by_op)]
     _table(names, [whole, queue, *parts])
     print(f"hidden {header.metrics.communication_hidden_pct:.2f} %")
+    for line in () if header.schedule is None else schedule_lines(header.schedule):
+        print(line)
 
 
 @_describe.register(Comparison)

@@ -57,6 +57,7 @@ def command(
     print(
         f"replayed {header.canary.source_events} events: median={metrics.median_us:.3f} us "
         f"p95={metrics.p95_us:.3f} us p99={metrics.p99_us:.3f} us hidden={metrics.communication_hidden_pct:.2f}%"
+        + ("" if header.schedule is None else f" makespan={header.schedule.makespan_us:.3f} us")
     )
     for field, value in header.assumptions.items():
         print(f"assumed {field}={value} where it is unknown")

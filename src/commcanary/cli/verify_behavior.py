@@ -24,6 +24,7 @@ def command(
     iterations: Annotated[int, typer.Option(help="Iterations per seed.")] = 1,
     absolute_us: Annotated[float, typer.Option(help="Latencies pass within this many us ...")] = 1.0,
     relative_pct: Annotated[float, typer.Option(help="... or within this percentage of the source.")] = 10.0,
+    makespan_pct: Annotated[float, typer.Option(help="The makespan passes within this percentage.")] = 2.0,
     hidden_points: Annotated[float, typer.Option(help="Hidden share passes within these points.")] = 5.0,
     tail_recall: Annotated[float, typer.Option(help="Share of the slowest events to find again.")] = 0.80,
     ranking_tie_us: Annotated[float, typer.Option(help="Configurations tie within this many us.")] = 0.001,
@@ -45,6 +46,7 @@ def command(
             Tolerances(
                 absolute_us=absolute_us,
                 relative_pct=relative_pct,
+                makespan_pct=makespan_pct,
                 hidden_points=hidden_points,
                 tail_recall=tail_recall,
                 ranking_tie_us=ranking_tie_us,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commcanary.judge.behavior import ConfigurationBehavior, MetricCheck
+from commcanary.judge.ranking import MAKESPAN_US
 from commcanary.units import r3
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def behavior_under(
         _count(ours.metrics.count, theirs.metrics.count),
         *_latencies(None, ours.metrics, theirs.metrics, tolerances),
         _hidden(ours.metrics.communication_hidden_pct, theirs.metrics.communication_hidden_pct, tolerances),
+        *_makespan(source.makespan_us, canary.makespan_us, tolerances),
     )
     queue_wait = tuple(_latencies(None, ours.queue_wait, theirs.queue_wait, tolerances))
     phases = tuple(_breakdown(ours.by_phase, theirs.by_phase, tolerances))
@@ -84,6 +86,12 @@ def _hidden(source: float, canary: float, tolerances: Tolerances) -> MetricCheck
     )
 
 
+def _makespan(source: float | None, canary: float | None, tolerances: Tolerances) -> Iterator[MetricCheck]:
+    """One check where the model has schedules: it sums over all that happens, so errors average out."""
+    if source is not None and canary is not None:
+        yield _within(MAKESPAN_US, None, source, canary, tolerances.absolute_us, tolerances.makespan_pct)
+
+
 def _latencies(
     of: str | None,
     source: ExposedMetrics | LatencySummary | NamedSummary,
@@ -91,23 +99,19 @@ def _latencies(
     tolerances: Tolerances,
 ) -> Iterator[MetricCheck]:
     for name in STATISTICS:
-        yield _latency(name, of, getattr(source, name), getattr(canary, name), tolerances)
+        yield _within(
+            name, of, getattr(source, name), getattr(canary, name), tolerances.absolute_us, tolerances.relative_pct
+        )
 
 
-def _latency(name: str, of: str | None, source: float, canary: float, tolerances: Tolerances) -> MetricCheck:
+def _within(
+    name: str, of: str | None, source: float, canary: float, absolute_us: float, relative_pct: float
+) -> MetricCheck:
     delta = r3(canary - source)
-    within = abs(delta) <= tolerances.absolute_us or abs(delta) * 100 <= tolerances.relative_pct * source
+    within = abs(delta) <= absolute_us or abs(delta) * 100 <= relative_pct * source
     relative = r3(100 * delta / source) if source else None
     return MetricCheck(
-        name,
-        of,
-        "pass" if within else "fail",
-        source,
-        canary,
-        delta,
-        relative,
-        tolerances.absolute_us,
-        tolerances.relative_pct,
+        name, of, "pass" if within else "fail", source, canary, delta, relative, absolute_us, relative_pct
     )
 
 

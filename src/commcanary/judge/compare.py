@@ -88,7 +88,7 @@ def compare(
         compatibility=Compatibility("mismatch" if found else "compatible", found),
         baseline=_side(baseline),
         candidate=_side(candidate),
-        delta={n: r3(getattr(sides[1].metrics, n) - getattr(sides[0].metrics, n)) for n in _DELTAS},
+        delta=_deltas(*sides),
         evaluations=rows,
         confidence=stated,
         stability=steady,
@@ -134,6 +134,14 @@ def _stabilities(
         if samples is not None:
             found.append(stability(name, by_run(samples.exposed_us, runs), thresholds))
     return tuple(found)
+
+
+def _deltas(baseline: ReportHeader, candidate: ReportHeader) -> dict[str, float]:
+    """Candidate - baseline of the whole run's numbers; the makespan where both have one."""
+    found = {n: r3(getattr(candidate.metrics, n) - getattr(baseline.metrics, n)) for n in _DELTAS}
+    if baseline.schedule is not None and candidate.schedule is not None:
+        found["makespan_us"] = r3(candidate.schedule.makespan_us - baseline.schedule.makespan_us)
+    return found
 
 
 def _side(stored: Stored[ReportHeader]) -> Side:

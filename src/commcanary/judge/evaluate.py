@@ -32,6 +32,9 @@ STATISTICS = ("p99", "p95", "median")
 
 HIDDEN = "communication_hidden_pct"
 
+MAKESPAN = "makespan"
+"""The median makespan over runs, of reports that have schedules."""
+
 
 def exceeds(baseline: float, delta: float, percent: float, floor: float) -> bool:
     """Whether a rise is over the floor (us) and over the percentage; from a baseline of 0 any rise is."""
@@ -51,7 +54,7 @@ def relative_pct(baseline: float, delta: float) -> float | None:
 def evaluations(
     baseline: ReportHeader, candidate: ReportHeader, thresholds: Thresholds, intervals: Intervals, *, gated: bool
 ) -> tuple[Evaluation, ...]:
-    """Every number that the verdict rests on: whole run, hidden share, phases, operations.
+    """Every number that the verdict rests on: whole run, makespan where both have one, hidden share, parts.
 
     ``gated`` says that intervals decide: then a row without one can warn but not fail.
     """
@@ -68,6 +71,19 @@ def evaluations(
         )
         for statistic in STATISTICS
     ]
+    if baseline.schedule is not None and candidate.schedule is not None:
+        whole.append(
+            _latency(
+                MAKESPAN,
+                "run",
+                None,
+                baseline.schedule.makespan_us,
+                candidate.schedule.makespan_us,
+                thresholds.of_run(MAKESPAN),
+                intervals("run", None, MAKESPAN),
+                gated,
+            )
+        )
     hidden = _hidden(
         baseline.metrics.communication_hidden_pct,
         candidate.metrics.communication_hidden_pct,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commcanary.judge.bootstrap import PERCENTS, RunBootstrap
-from commcanary.judge.evaluate import HIDDEN
+from commcanary.judge.evaluate import HIDDEN, MAKESPAN
 from commcanary.judge.report_samples import by_run, run_count
 from commcanary.replay.ordering import replayed_order
 
@@ -39,6 +39,11 @@ class RunIntervals:
         self._found["run", None, HIDDEN] = self._bootstrap.hidden_interval(
             _hidden(*baseline), _hidden(*candidate), thresholds.hidden_drop_threshold_points
         )
+        schedules = [header.schedule for header, _ in (baseline, candidate)]
+        if schedules[0] is not None and schedules[1] is not None:
+            before, after = (schedule.makespans_us[:, None] for schedule in schedules if schedule is not None)
+            found = self._bootstrap.latency_intervals(before, after, {"median": thresholds.of_run(MAKESPAN)})
+            self._found["run", None, MAKESPAN] = found["median"]
         for scope, name, members in _parts(canary, baseline[0]) if canary is not None else []:
             part = [values[:, members] for values in exposed]
             self._add(scope, name, part, dict.fromkeys(PERCENTS, thresholds.of_breakdown))

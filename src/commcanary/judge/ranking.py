@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 RANKING_METRICS = ("median_us", "p95_us", "p99_us", "mean_us")
+"""Of exposed latency; a model with schedules adds ``MAKESPAN_US``."""
+
+MAKESPAN_US = "makespan_us"
 
 TIE, LEFT, RIGHT = "tie", "left", "right"
 """``left``: the first configuration of the pair is faster."""
@@ -70,6 +73,11 @@ def relation(left: float, right: float, tie_us: float) -> str:
     return LEFT if delta < 0 else RIGHT
 
 
+def ranked_metrics(values: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
+    """The metrics that configurations are ranked by: those of the first one."""
+    return next((tuple(metrics) for metrics in values.values()), RANKING_METRICS)
+
+
 def relations(values: Mapping[str, Mapping[str, float]], tie_us: float) -> tuple[str, ...]:
     """The relation of every unordered pair of configurations by every metric.
 
@@ -77,7 +85,7 @@ def relations(values: Mapping[str, Mapping[str, float]], tie_us: float) -> tuple
     """
     return tuple(
         relation(values[left][metric], values[right][metric], tie_us)
-        for metric in RANKING_METRICS
+        for metric in ranked_metrics(values)
         for left, right in combinations(values, 2)
     )
 
@@ -88,7 +96,7 @@ def rank(
     """Both sides' relations side by side; both map the same configurations to their metrics."""
     pairwise = tuple(
         _pair(metric, left, right, source, canary, tie_us)
-        for metric in RANKING_METRICS
+        for metric in ranked_metrics(source)
         for left, right in combinations(source, 2)
     )
     passed = sum(pair.status == "pass" for pair in pairwise)
@@ -107,7 +115,7 @@ def rank(
                 _order(canary, metric),
                 kendall_tau_b([pair for pair in pairwise if pair.metric == metric]),
             )
-            for metric in RANKING_METRICS
+            for metric in ranked_metrics(source)
         ),
         pairwise=pairwise,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commcanary.controls.ddmin import DEFAULT_BUDGET, ddmin
-from commcanary.judge.ranking import RANKING_METRICS, relations
+from commcanary.judge.ranking import ranked_metrics, relations
 from commcanary.judge.reference import Reference, ranked_values
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def reduce_to_ranking(reference: Reference, *, budget: int = DEFAULT_BUDGET, tie
     configurations. Raises ``UnknownValueRefusal`` for unknown values that nobody assumed.
     """
     trace = reference.trace
-    wanted = relations(ranked_values(reference.outcomes), tie_us)
+    values = ranked_values(reference.outcomes)
+    wanted = relations(values, tie_us)
 
     def same_ranking(part: NDArray[np.int64]) -> bool:
         return relations(ranked_values(reference.replayed(trace.events.take(part))), tie_us) == wanted
@@ -51,7 +52,7 @@ def reduce_to_ranking(reference: Reference, *, budget: int = DEFAULT_BUDGET, tie
         "oracle_calls": found.oracle_calls,
         "oracle_call_budget": found.oracle_call_budget,
         "budget_exhausted": found.budget_exhausted,
-        "ranking_metrics": list(RANKING_METRICS),
+        "ranking_metrics": list(ranked_metrics(values)),
         "ranking_tie_tolerance_us": tie_us,
         "configurations": list(reference.configurations),
         "timing_sample_limit": None,

@@ -9,13 +9,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from commcanary.errors import InputRefusal, UsageError
-from commcanary.judge.ranking import RANKING_METRICS
+from commcanary.judge.ranking import MAKESPAN_US, RANKING_METRICS
 from commcanary.judge.report_samples import by_run
 from commcanary.judge.tail_recall import SourceTails
 from commcanary.replay.assumptions import assumed
 from commcanary.replay.configuration import Configuration, Protocol
-from commcanary.replay.metrics import Metrics, summarise
+from commcanary.replay.metrics import ExposedMetrics, Metrics, summarise
 from commcanary.replay.model import model_named
+from commcanary.replay.schedule_summary import makespan_us
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One side under one configuration: its summaries, and exposed latencies float64[runs, events]."""
+    """One side under one configuration: its summaries, and exposed latencies float64[runs, events].
+
+    ``makespan_us`` is the median over the runs, None where the model has no schedule.
+    """
 
     metrics: Metrics
     exposed_us: NDArray[np.float64]
+    makespan_us: float | None = None
 
     @cached_property
     def tails(self) -> SourceTails:
@@ -77,16 +82,21 @@ class Reference:
         found = {}
         for name, configuration in self.configurations.items():
             samples = self.model.run(prepared, configuration, protocol.seeds, protocol.iterations)
-            found[name] = Outcome(summarise(samples, known, ablated), by_run(samples.exposed_us, runs))
+            found[name] = Outcome(
+                summarise(samples, known, ablated), by_run(samples.exposed_us, runs), makespan_us(samples.schedule)
+            )
         return found
 
 
 def ranked_values(outcomes: Mapping[str, Outcome]) -> dict[str, dict[str, float]]:
     """Configuration -> ranking metric -> us."""
-    return {
-        name: {metric: getattr(outcome.metrics.metrics, metric) for metric in RANKING_METRICS}
-        for name, outcome in outcomes.items()
-    }
+    return {name: ranking_row(outcome.metrics.metrics, outcome.makespan_us) for name, outcome in outcomes.items()}
+
+
+def ranking_row(metrics: ExposedMetrics, makespan: float | None) -> dict[str, float]:
+    """Ranking metric -> us of one configuration; without a makespan where the model has none."""
+    row = {metric: getattr(metrics, metric) for metric in RANKING_METRICS}
+    return row if makespan is None else {**row, MAKESPAN_US: makespan}
 
 
 def by_name(configurations: Sequence[Configuration]) -> dict[str, Configuration]:

@@ -13,7 +13,8 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """A rise fails where it exceeds both the percentage and the absolute floor (us); half of both warns.
 
     ``hidden_drop_threshold_points`` is about hidden communication in percentage points. The breakdown pair
-    applies to phases and operations and is the p99 pair where not given.
+    applies to phases and operations and is the p99 pair where not given. The makespan pair applies to the median
+    makespan over runs, where the model has one.
 
     The last three are about medians of single runs: a side is unstable where their interquartile range is
     over ``unstable_relative_iqr_pct`` of their median, bimodal where the range from 10th to 90th percentile is
@@ -27,6 +28,8 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     p99_absolute_threshold_us: float = 1.0
     p95_absolute_threshold_us: float = 1.0
     median_absolute_threshold_us: float = 1.0
+    makespan_threshold_pct: float = 5.0
+    makespan_absolute_threshold_us: float = 1.0
     hidden_drop_threshold_points: float = 5.0
     breakdown_threshold_pct: float | None = None
     breakdown_absolute_threshold_us: float | None = None
@@ -41,7 +44,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
                 raise InputRefusal(name, f"is {value!r}", "give a finite number of 0 or more")
 
     def of_run(self, statistic: str) -> tuple[float, float]:
-        """(percent, us) for ``median``, ``p95`` or ``p99`` of the whole run."""
+        """(percent, us) for ``median``, ``p95`` or ``p99`` of the whole run, or its ``makespan``."""
         return getattr(self, f"{statistic}_threshold_pct"), getattr(self, f"{statistic}_absolute_threshold_us")
 
     @property

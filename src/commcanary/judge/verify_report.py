@@ -52,6 +52,7 @@ def verify_report(report: Stored[ReportHeader], canary: Canary) -> ReportVerific
     header = report.header
     events, again, broken = _replayed(header, canary)
     samples = bound_samples(report)
+    _refuse_impossible_schedule(header)
     if samples is not None and events is not None:
         _refuse_contradiction(header, samples, events, again)
     if again is None or broken:
@@ -98,6 +99,18 @@ def _replayed(
 def _unrepeatable(name: str, expected: str, found: str) -> dict[str, Check]:
     rest = {other: Check(other, FAIL, place=f"not recomputed: see {name}") for other in REPORT_CHECKS}
     return {**rest, name: Check(name, FAIL, expected, found, name)}
+
+
+def _refuse_impossible_schedule(header: ReportHeader) -> None:
+    """Raise where a run's times do not add up to its makespan."""
+    found = None if header.schedule is None else header.schedule.contradiction()
+    if found is not None:
+        place, expected, stated = found
+        raise IntegrityRefusal(
+            place,
+            f"states {stated} where the times in the same file add up to {expected}",
+            "the report was changed after it was made: replay the canary again",
+        )
 
 
 def _refuse_contradiction(

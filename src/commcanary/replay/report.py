@@ -32,6 +32,7 @@ from commcanary.replay.metrics import (
 )
 from commcanary.replay.model import model_named
 from commcanary.replay.samples import Samples
+from commcanary.replay.schedule_summary import ScheduleSummary, summary_of_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +86,10 @@ class CanarySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ReportHeader(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="format", tag=REPORT_FORMAT
 ):
-    """What a report says beside its samples. ``assumptions`` are those that its samples rest on."""
+    """What a report says beside its samples. ``assumptions`` are those that its samples rest on.
+
+    ``schedule`` is null for a model in which nothing waits for completions, as scheduler-v4.
+    """
 
     canary: CanaryIdentity
     simulation_model: ModelIdentity
@@ -99,6 +103,7 @@ class ReportHeader(
     by_phase: tuple[NamedSummary, ...]
     by_op: tuple[NamedSummary, ...]
     calibration: Calibration | None
+    schedule: ScheduleSummary | None = None
     samples_digest: str
 
 
@@ -139,6 +144,7 @@ class Replayer:
             workload=self.canary.header.workload,
             canary_summary=summary_of(self.canary),
             assumptions=self.assumptions,
+            schedule=None if samples.schedule is None else summary_of_schedule(samples.schedule),
             samples_digest=table_digest(table),
             **_fields(metrics),
         )

@@ -10,7 +10,8 @@ from commcanary.artifacts.stored import Stored
 from commcanary.compile.compiler import CompileSettings, compile_trace
 from commcanary.judge.compare import compare
 from commcanary.judge.policy import POLICY_OUTCOME, Policy, judged_by
-from commcanary.judge.ranking import RANKING_METRICS, rank
+from commcanary.judge.ranking import rank
+from commcanary.judge.reference import ranking_row
 from commcanary.judge.statistics import DECISIONS, decision_statistics
 from commcanary.judge.thresholds import Thresholds
 from commcanary.replay.configuration import Configuration, Protocol
@@ -81,4 +82,8 @@ def decide_stage(
 
 
 def _ranked(reports: Mapping[str, Stored[ReportHeader]]) -> dict[str, dict[str, float]]:
-    return {name: {m: getattr(report.header.metrics, m) for m in RANKING_METRICS} for name, report in reports.items()}
+    headers = {name: report.header for name, report in reports.items()}
+    return {
+        name: ranking_row(header.metrics, None if header.schedule is None else header.schedule.makespan_us)
+        for name, header in headers.items()
+    }

@@ -17,6 +17,7 @@ from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, NULL_CALIBRATI
 from commcanary.judge.ablation import ABLATION_COSTS
 from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
+from commcanary.judge.evaluate import MAKESPAN
 from commcanary.judge.null_calibration import NULL_CALIBRATION
 from commcanary.judge.policy import POLICY_OUTCOME
 from commcanary.judge.statistics import DECISIONS
@@ -89,6 +90,7 @@ def _report_columns(results: Path, place: Path) -> Row:
         **{name: getattr(metrics, name) for name in ("median_us", "p95_us", "p99_us", "max_us", "mean_us")},
         "hidden_pct": metrics.communication_hidden_pct,
         "queue_wait_p99_us": header.queue_wait.p99_us,
+        "makespan_us": None if header.schedule is None else header.schedule.makespan_us,
         "report": place.as_posix(),
     }
 
@@ -99,6 +101,7 @@ def _comparison_columns(results: Path, place: Path) -> Row:
         "verdict": comparison.verdict,
         "median_delta_pct": _delta_pct(comparison, "median_us"),
         "p99_delta_pct": _delta_pct(comparison, "p99_us"),
+        "makespan_delta_pct": _makespan_delta_pct(comparison),
         "first_reason": comparison.reasons[0] if comparison.reasons else None,
         "comparison": place.as_posix(),
     }
@@ -108,6 +111,11 @@ def _delta_pct(comparison: Comparison, metric: str) -> float | None:
     before = getattr(comparison.baseline.metrics, metric)
     after = getattr(comparison.candidate.metrics, metric)
     return 100 * (after - before) / before if before else None
+
+
+def _makespan_delta_pct(comparison: Comparison) -> float | None:
+    found = next((e for e in comparison.evaluations if e.metric == MAKESPAN), None)
+    return None if found is None or not found.baseline else 100 * (found.absolute_delta or 0.0) / found.baseline
 
 
 def _representations(plan: Plan, results: Path) -> Iterator[Row]:
