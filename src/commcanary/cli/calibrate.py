@@ -56,9 +56,9 @@ def _lines(table: CalibratedTable) -> list[str]:
         f"{table.name}: {table.operation} on {table.ranks} ranks, {len(fit.residuals)} sizes from "
         f"{fit.residuals[0].bytes:,} to {fit.residuals[-1].bytes:,} B, {table.side.replace('_', ' ')}",
         f"  startup {fit.law.startup_us:.3f} us {_interval(fit.startup_interval_us, fit.level)}, "
-        f"bandwidth {fit.law.bandwidth_gb_s:.3f} GB/s {_interval(fit.bandwidth_interval_gb_s, fit.level)}",
+        f"bandwidth {fit.law.bandwidth_gb_s:.6g} GB/s {_interval(fit.bandwidth_interval_gb_s, fit.level)}",
         f"  residuals: median {fit.median_residual_pct:.1f} %, largest {fit.largest_residual_pct:.1f} %",
-        f"  latency_floor_us {configuration.latency_floor_us:.3f}, bandwidth_gbps {configuration.bandwidth_gbps:.3f}",
+        f"  latency_floor_us {configuration.latency_floor_us:.3f}, bandwidth_gbps {configuration.bandwidth_gbps:.6g}",
     ]
     if fit.largest_residual_pct > _POOR_FIT_PCT:
         worst = max(fit.residuals, key=lambda residual: abs(residual.residual_pct))
@@ -76,4 +76,4 @@ def _interval(interval: tuple[float, float] | tuple[float, float | None] | None,
     if interval is None:
         return "(interval unknown: two sizes)"
     low, high = interval
-    return f"({100 * level:g} %: {low:.3f} to {'unbounded' if high is None else f'{high:.3f}'})"
+    return f"({100 * level:g} %: {low:.6g} to {'unbounded' if high is None else f'{high:.6g}'})"

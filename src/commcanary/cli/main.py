@@ -29,6 +29,7 @@ _COMMANDS = (
     "import_kineto",
     "capture",
     "calibrate",
+    "whatif",
     "export_param",
     "show",
     "convert",

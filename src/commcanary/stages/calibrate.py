@@ -75,7 +75,7 @@ def _yaml(calibration: Calibration) -> str:
 def _entry(table: CalibratedTable) -> list[str]:
     fit, configuration = table.fit, table.configuration
     return [
-        f"  # startup {fit.law.startup_us:.3f} us, {fit.law.bandwidth_gb_s:.3f} GB/s from {len(fit.residuals)} sizes; "
+        f"  # startup {fit.law.startup_us:.3f} us, {fit.law.bandwidth_gb_s:.6g} GB/s from {len(fit.residuals)} sizes; "
         f"residuals: median {fit.median_residual_pct:.1f} %, largest {fit.largest_residual_pct:.1f} %",
         f"  - name: {configuration.name}",
         f"    label: '{configuration.label}'",

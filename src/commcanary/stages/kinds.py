@@ -24,6 +24,7 @@ from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.expectations import EXPECTATIONS
 from commcanary.stages.replay import CELLS
 from commcanary.targets.param_account import PARAM_ACCOUNT
+from commcanary.timeline.whatif import WHATIF
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,7 @@ KINDS: tuple[Kind[Any], ...] = (
     NULL_CALIBRATION,
     PARAM_ACCOUNT,
     CALIBRATION,
+    WHATIF,
 )
 
 

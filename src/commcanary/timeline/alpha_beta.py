@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from commcanary.errors import InputRefusal
-from commcanary.units import r3
+from commcanary.units import r3, r9
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,7 +144,7 @@ def _intervals(
 
     quantile = float(stats.t.ppf((1 + level) / 2, freedom))
     half = [quantile * error for error in sums.deviations(math.fsum(r * r for r in relative) / freedom)]
-    startup = (r3(found[0] - half[0]), r3(found[0] + half[0]))
+    startup = (r9(found[0] - half[0]), r9(found[0] + half[0]))
     fast, slow = found[1] - half[1], found[1] + half[1]
     bandwidth = scale / BYTES_PER_US_IN_GB_S
-    return startup, (r3(bandwidth / slow), r3(bandwidth / fast) if fast > 0 else None)
+    return startup, (r9(bandwidth / slow), r9(bandwidth / fast) if fast > 0 else None)

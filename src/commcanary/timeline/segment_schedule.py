@@ -123,7 +123,7 @@ class _Run:
         if computing:
             self.work = target if step == steps[0] else self.work + step * rate
             self.beside += step if self.flying else 0.0
-        elif self.work < self.compute or standing:
+        else:
             self.tail += step
         if self.flying:
             self._fly(step, shift, done=step == steps[-1])

@@ -1,0 +1,76 @@
+"""``commcanary whatif``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from commcanary.cli.options import Output
+from commcanary.units import show_bytes
+
+if TYPE_CHECKING:
+    from commcanary.timeline.whatif import Outcome, WhatIf
+
+_SHOWN = 5
+"""Variants that are printed, best first; all of them are in the file."""
+
+
+def command(
+    segment: Annotated[Path, typer.Argument(help="Segment: compute, buckets and variants, .yaml or .json.")],
+    output: Output,
+    split: Annotated[str | None, typer.Option(metavar="BUCKET", help="Sweep the sizes of this bucket's parts.")] = None,
+    parts: Annotated[int, typer.Option(min=2, max=6, help="Most parts of a split.")] = 2,
+    grid: Annotated[int, typer.Option(min=2, max=1000, help="Places at which a bucket is cut at most.")] = 12,
+    orders: Annotated[bool, typer.Option("--orders", help="Sweep the orders of the buckets, too.")] = False,
+    nccl_tests: Annotated[
+        Path | None, typer.Option(metavar="LOG", help="Fit startup and bandwidth to this log.")
+    ] = None,
+) -> None:
+    """Predict what splitting, moving or reordering buckets would do to a segment."""
+    from commcanary.stages.whatif import whatif_stage
+    from commcanary.timeline.splits import Sweep
+
+    found = whatif_stage(segment, output, Sweep(split, parts, grid, orders), nccl_tests)
+    for line in _lines(found):
+        print(line)
+
+
+def _lines(found: WhatIf) -> list[str]:
+    law = found.law
+    lines = [
+        f"prediction for {found.segment.name}: startup {law.startup_us:.3f} us, {law.bandwidth_gb_s:.6g} GB/s "
+        f"({found.law_from})"
+    ]
+    if found.fit is not None:
+        lines.append(
+            f"residuals of the law: median {found.fit.median_residual_pct:.1f} %, "
+            f"largest {found.fit.largest_residual_pct:.1f} %"
+        )
+    if found.model_check is not None:
+        check = found.model_check
+        lines.append(
+            f"measured {check.measured_us:.3f} us, the model says {check.predicted_us:.3f} us "
+            f"({check.error_pct:+.1f} %): smaller gains than {abs(check.error_us):.3f} us mean nothing"
+        )
+    ranked = sorted(found.variants, key=lambda outcome: (outcome.step_us, outcome.startups))
+    lines += [_line(found.outcome), *(_line(outcome) for outcome in ranked[:_SHOWN])]
+    if len(ranked) > _SHOWN:
+        lines.append(f"and {len(ranked) - _SHOWN} more variants in the file")
+    if found.skipped:
+        lines.append(f"{len(found.skipped)} orders would stand still: {found.skipped[0]}")
+    lines += [f"assumed: {assumption}" for assumption in found.assumptions]
+    return lines
+
+
+def _line(outcome: Outcome) -> str:
+    between = (
+        "" if outcome.low_us is None or outcome.high_us is None else (f" [{outcome.low_us:.3f}, {outcome.high_us:.3f}]")
+    )
+    return (
+        f"{outcome.name}: {outcome.step_us:.3f} us{between} = compute {outcome.compute_us:.3f} + tail "
+        f"{outcome.tail_us:.3f} + slowdown {outcome.slowdown_us:.3f}; gain {outcome.gain_us:.3f} us "
+        f"({outcome.gain_without_interference_us:.3f} without interference), {outcome.startups} startups, "
+        f"peak buffer {show_bytes(outcome.peak_buffer_bytes)}"
+    )
