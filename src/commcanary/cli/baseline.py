@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Assume, Model, Output, numbers
 from commcanary.cli.progress import working
+from commcanary.errors import UsageError
 
 
 def command(
@@ -24,8 +25,10 @@ def command(
 ) -> None:
     """Make a control: a representation that must be able to fail."""
     from commcanary.controls.settings import ControlSettings
-    from commcanary.stages.represent import represent_stage
+    from commcanary.stages.represent import DDMIN, represent_stage
 
+    if method == DDMIN:
+        raise UsageError("--method ddmin: reducing asks an oracle and has a command of its own, commcanary reduce")
     with working(f"making {method}"):
         control = represent_stage(
             trace,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,9 @@ from commcanary.cli.progress import working
 from commcanary.errors import UsageError
 from commcanary.units import NS_PER_US, show_bytes, show_ratio
 
-_Budget = Annotated[float | None, typer.Option(min=0.0, help="Refuse if the error of this field is larger.")]
+
+def _budget(of: str) -> Any:
+    return typer.Option(min=0.0, help=f"Refuse a canary in which {of} is further off.")
 
 
 def command(
@@ -23,14 +25,14 @@ def command(
     ] = None,
     quantum_us: Annotated[float | None, typer.Option(help="Move times to a grid of this many microseconds.")] = None,
     lossless_timing: Annotated[bool, typer.Option("--lossless-timing", help="Lose nothing (the default).")] = False,
-    max_gap_error_us: _Budget = None,
-    max_skew_error_us: _Budget = None,
-    max_arrival_offset_error_us: _Budget = None,
-    max_compute_before_error_us: _Budget = None,
-    max_overlap_error_us: _Budget = None,
-    max_pressure_error: _Budget = None,
-    max_observed_exposed_error_us: _Budget = None,
-    max_prefix_gap_error_us: _Budget = None,
+    max_gap_error_us: Annotated[float | None, _budget("a gap (us)")] = None,
+    max_skew_error_us: Annotated[float | None, _budget("an event's arrival skew (us)")] = None,
+    max_arrival_offset_error_us: Annotated[float | None, _budget("a rank's arrival (us)")] = None,
+    max_compute_before_error_us: Annotated[float | None, _budget("compute before an event (us)")] = None,
+    max_overlap_error_us: Annotated[float | None, _budget("compute beside an event (us)")] = None,
+    max_pressure_error: Annotated[float | None, _budget("a compute pressure")] = None,
+    max_observed_exposed_error_us: Annotated[float | None, _budget("an observed exposed latency (us)")] = None,
+    max_prefix_gap_error_us: Annotated[float | None, _budget("the sum of gaps up to an event (us)")] = None,
     max_events: Annotated[int | None, typer.Option(min=1, help="Compile only the first events.")] = None,
     require_behavior_verification: Annotated[
         bool, typer.Option("--require-behavior-verification", help="Write only a canary that behaves like its source.")

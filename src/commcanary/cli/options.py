@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from commcanary.errors import UsageError
 from commcanary.units import bytes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Output = Annotated[Path, typer.Option("-o", "--output", help="File to write: .json or .parquet.")]
 Assume = Annotated[
@@ -30,6 +33,16 @@ def numbers(option: str, given: list[str] | None) -> dict[str, float]:
         except ValueError:
             raise UsageError(f"{option} {pair}: give NAME=NUMBER") from None
     return pairs
+
+
+def assumption_lines(given: Mapping[str, float], used: Mapping[str, float]) -> list[str]:
+    """What became of each ``--assume``: one for a known field changes nothing, and that is said."""
+    return [
+        f"assumed {field}={value} where it is unknown"
+        if field in used
+        else f"not assumed: {field} is known, so {value} stands nowhere"
+        for field, value in sorted(given.items())
+    ]
 
 
 def byte_size(option: str, text: str) -> int:

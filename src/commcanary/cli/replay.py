@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from commcanary.cli.options import Assume, Model, Output, numbers
+from commcanary.cli.options import Assume, Model, Output, assumption_lines, numbers
 from commcanary.cli.progress import working
 from commcanary.errors import UsageError
 
@@ -42,6 +42,7 @@ def command(
         "overlap_efficiency": overlap_efficiency,
     }
     changes = {name: value for name, value in given.items() if value is not None}
+    assumptions = numbers("--assume", assume)
     with working(f"replaying {canary}"):
         report = replay_stage(
             canary,
@@ -49,7 +50,7 @@ def command(
             msgspec.structs.replace(NAMED[configuration], **changes),
             Protocol(tuple(seed or [7]), iterations, tuple(ablate or [])),
             model=model,
-            assumptions=numbers("--assume", assume),
+            assumptions=assumptions,
             include_samples=include_samples,
         )
     header = report.header
@@ -59,8 +60,8 @@ def command(
         f"p95={metrics.p95_us:.3f} us p99={metrics.p99_us:.3f} us hidden={metrics.communication_hidden_pct:.2f}%"
         + ("" if header.schedule is None else f" makespan={header.schedule.makespan_us:.3f} us")
     )
-    for field, value in header.assumptions.items():
-        print(f"assumed {field}={value} where it is unknown")
+    for line in assumption_lines(assumptions, header.assumptions):
+        print(line)
     if html is not None:
         from commcanary.reporting.report_page import write_report_page
 

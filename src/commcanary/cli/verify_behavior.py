@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from commcanary.cli.options import Assume, Model, Output, numbers
+from commcanary.cli.options import Assume, Model, Output, assumption_lines, numbers
 from commcanary.cli.progress import working
 
 
@@ -37,6 +37,7 @@ def command(
     from commcanary.stages.configurations import read_configurations
     from commcanary.stages.verify_behavior import verify_behavior_stage
 
+    assumptions = numbers("--assume", assume)
     with working(f"verifying {canary}"):
         verification = verify_behavior_stage(
             trace,
@@ -53,7 +54,7 @@ def command(
             ),
             Protocol(tuple(seed or [7]), iterations),
             model=model,
-            assumptions=numbers("--assume", assume),
+            assumptions=assumptions,
             held_out=() if held_out is None else read_configurations(held_out),
         )
     print(f"behavior verification: {verification.status}")
@@ -69,6 +70,8 @@ def command(
         print(f"configuration {configuration.name}: {configuration.status}")
     if verification.held_out is not None:
         print(f"held out: {verification.held_out.status}")
+    for line in assumption_lines(assumptions, verification.assumptions):
+        print(line)
     for line in (*verification.blocked_by, *verification.reasons[:5]):
         print(f"- {line}")
     if len(verification.reasons) > 5:
