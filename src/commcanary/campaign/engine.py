@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import commcanary
+from commcanary.campaign.kernel_cache import kernel_cache
 from commcanary.errors import Refusal, StorageRefusal, UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +53,10 @@ def run_engine(directory: Path, config: Path, profile: str, arguments: Sequence[
     with _only_one(directory) as held:
         _remove_stale_lock(directory, base)
         engine = subprocess.Popen(
-            [*base, "--rerun-incomplete", *arguments], cwd=directory, env=_environment(directory), pass_fds=(held,)
+            [*base, "--rerun-incomplete", *arguments],
+            cwd=directory,
+            env=engine_environment(directory),
+            pass_fds=(held,),
         )
         try:
             return engine.wait()
@@ -69,7 +73,7 @@ def _remove_stale_lock(directory: Path, base: Sequence[str]) -> None:
     unlocked = subprocess.run(
         [*base, "--unlock", "--cores", "1", "--quiet", "all"],
         cwd=directory,
-        env=_environment(directory),
+        env=engine_environment(directory),
         capture_output=True,
         text=True,
         check=False,
@@ -79,9 +83,9 @@ def _remove_stale_lock(directory: Path, base: Sequence[str]) -> None:
         raise Refusal(".snakemake/locks", f"cannot be unlocked ({last})", "remove the folder", file=str(directory))
 
 
-def _environment(directory: Path) -> dict[str, str]:
+def engine_environment(directory: Path) -> dict[str, str]:
     """The engine's environment: kernels cached under the results, one thread for each array library."""
-    cache = directory.resolve() / "results" / ".numba"
+    cache = kernel_cache(directory.resolve() / "results")
     return {"NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1", **os.environ}
 
 
