@@ -168,6 +168,8 @@ def test_shards_of_no_single_job_are_refused(tmp_path: Path, shards: list[dict[s
         ({"keys": [key(root=5)]}, r"keys\[0\].root: is 5"),
         ({"keys": [key("recv", peer=-1)]}, r"keys\[0\].peer: is -1"),
         ({"keys": [key(bytes=0)]}, "bytes"),
+        ({"clock": {"id": "a", "offset_ns": 2**63, "error_ns": 0}}, "clock.offset_ns|int <= "),
+        ({"clock": {"id": "a", "offset_ns": 0, "error_ns": 2**64}}, "clock.error_ns|int <= "),
         ({"groups": [{"name": "0", "ranks": [1, 1]}]}, "name a rank twice"),
         ({"groups": [{"name": "0", "ranks": [1, 2]}]}, "lack the shard's own rank 0"),
     ],

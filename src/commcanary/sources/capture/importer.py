@@ -111,7 +111,7 @@ def _clock(shards: Sequence[Shard], shared: bool) -> dict[str, Any]:
 
 def _coverage(shard: Shard) -> list[Coverage]:
     """Calls of one rank by rule; a recorded call's time is that from its issue to its known completion."""
-    recorded = int(np.where(shard.done == UNKNOWN, 0, shard.done - shard.issue).sum())
+    recorded = int(np.where(shard.done == UNKNOWN, 0, shard.done - shard.issue).sum(dtype=np.float64))
     whole = recorded + sum(left.ns for left in shard.said.left_out)
 
     def share(ns: int) -> float | None:

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
-OrUnknown = Annotated[int, msgspec.Meta(ge=-1, le=2**62)]
-Bytes = Annotated[int, msgspec.Meta(ge=1, le=2**62)]
+LARGEST = 2**60
+"""36 years in ns: sums of two such numbers fit into int64."""
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
+OrUnknown = Annotated[int, msgspec.Meta(ge=-1, le=LARGEST)]
+Offset = Annotated[int, msgspec.Meta(ge=-LARGEST, le=LARGEST)]
+Bytes = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
@@ -35,7 +39,7 @@ class Clock(_Strict, frozen=True):
     """The monotonic clock of a process; ``offset_ns`` added to its times gives rank 0's, to within ``error_ns``."""
 
     id: Text
-    offset_ns: int | None
+    offset_ns: Offset | None
     error_ns: Count | None
 
 
@@ -57,7 +61,7 @@ class CallKey(_Strict, frozen=True):
     group: Count
     root: Count | None
     reduction: Text | None
-    peer: int | None
+    peer: OrUnknown | None
     tag: Text | None
     phase: Text
     device: Text
