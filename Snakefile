@@ -26,15 +26,15 @@ include: "workflow/rules/export.smk"
 include: "workflow/rules/summary.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/expectations.smk"
+include: "workflow/rules/seal.smk"
 
 
 rule all:
     default_target: True
     input:
-        f"{RESULTS}/manifest.json",
         f"{RESULTS}/report.html",
-        f"{RESULTS}/tables/wide.csv",
-        f"{RESULTS}/expectations.json",
+        f"{RESULTS}/timings.html",
+        f"{RESULTS}/seal.json",
 
 
 report: "workflow/report/campaign.rst"

@@ -20,7 +20,7 @@ from commcanary.reporting.drawings.latency import draw_latency
 from commcanary.reporting.drawings.regressions import draw_regressions
 from commcanary.reporting.drawings.sizes import draw_sizes
 from commcanary.reporting.drawings.trust import draw_trust
-from commcanary.reporting.figures import FIGURES, draw_figures
+from commcanary.reporting.figures import draw_figures
 
 from .campaigns import CELL_ROWS, EXPORT_ROWS, REPRESENTATION_ROWS
 from .rows import Row, cell_row, cells, compared_row, representation_row, representations, write_tables
@@ -59,17 +59,6 @@ def figures(cell_rows: list[Row], representation_rows: list[Row]) -> dict[str, F
             "trust": draw_trust(representations(representation_rows)).figure,
             "sizes": draw_sizes(representations(representation_rows)).figure,
         }
-
-
-def test_the_workflow_expects_these_files(tmp_path: Path) -> None:
-    rule = (ROOT / "workflow" / "rules" / "report.smk").read_text(encoding="utf-8")
-    listed = re.search(r"FIGURES = \(([^)]*)\)", rule)
-    assert listed is not None
-    assert tuple(re.findall(r'"(\w+)"', listed[1])) == FIGURES
-    tables = write_tables(tmp_path, CELL_ROWS, REPRESENTATION_ROWS, EXPORT_ROWS)
-    written = draw_figures(tables, tmp_path / "figures")
-    assert [path.name for path in written] == [f"{name}.svg" for name in FIGURES]
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(f"{n}.svg" for n in FIGURES)
 
 
 def test_another_process_with_other_settings_draws_the_same_bytes(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import msgspec
 from snakemake.exceptions import WorkflowError
 
 from commcanary.campaign.environment import locked_environment
+from commcanary.campaign.layout import FIGURES, sealed_files
 from commcanary.campaign.plan import Plan
 from commcanary.campaign.provenance import code_digest, code_digests
 from commcanary.campaign.receipts import file_sha256
@@ -49,6 +50,12 @@ def reports_of(wildcards):
     return [f"{folder}/reports/index-{batch}.json" for batch in batches]
 
 
+def is_output(path):
+    """Whether a sealed file is a rule's output; reports and comparisons are written beside their indexes."""
+    folder, name = Path(path).parent.name, Path(path).name
+    return folder != "reports" and (folder != "comparisons" or name == "index.json")
+
+
 def everywhere(pattern, only=lambda representation: True):
     """``pattern`` for every workload and each of its representations that ``only`` admits."""
     return [
@@ -66,11 +73,7 @@ def method_of(wildcards):
 
 def replay_settings(wildcards):
     """Model, protocol and assumptions of a workload's cells."""
-    return {
-        "protocol": plain(PLAN.protocol(wildcards.workload)),
-        "model": PLAN.config.replay.model,
-        "assumptions": PLAN.workload(wildcards.workload).assume,
-    }
+    return PLAN.replay_settings(wildcards.workload)
 
 
 def representations_by(wanted):
@@ -88,10 +91,4 @@ def compiled_from(wildcards):
 
 def decision_settings(wildcards):
     """What the decisions of a representation are made and judged by."""
-    return {
-        "baseline": PLAN.baseline(wildcards.workload),
-        "thresholds": plain(PLAN.config.thresholds),
-        "confidence": PLAN.config.confidence,
-        "tie_us": PLAN.config.tolerances.ranking_tie_us,
-        "policy": plain(PLAN.config.policy),
-    }
+    return PLAN.decision_settings(wildcards.workload)

@@ -10,6 +10,7 @@ rule compare:
     conda:
         "../../environment.yml"
     params:
+        configurations=lambda wildcards: [str(c.name) for c in PLAN.configurations(wildcards.workload)],
         baseline=lambda wildcards: PLAN.baseline(wildcards.workload),
         thresholds=plain(PLAN.config.thresholds),
         confidence=PLAN.config.confidence,

@@ -3,12 +3,12 @@ rule compile:
         trace=compiled_from,
     output:
         canary=f"{RESULTS}/{{workload}}/{{representation}}/canary.parquet",
-    wildcard_constraints:
-        representation=representations_by(lambda method: method != "searched"),
     log:
         f"{RESULTS}/logs/compile/{{workload}}.{{representation}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/compile/{{workload}}.{{representation}}.tsv"
+    wildcard_constraints:
+        representation=representations_by(lambda method: method != "searched"),
     conda:
         "../../environment.yml"
     params:

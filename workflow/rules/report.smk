@@ -1,6 +1,3 @@
-FIGURES = ("inversion", "latency", "regressions", "trust", "sizes", "growth")
-
-
 rule figures:
     input:
         cells=f"{RESULTS}/tables/cells.parquet",
@@ -44,6 +41,24 @@ rule page:
         code=code_digest("commcanary.reporting.campaign_page"),
     script:
         "../scripts/page.py"
+
+
+# Apart from the page, because it differs from run to run and the page must not.
+rule timings:
+    input:
+        seal=f"{RESULTS}/seal.json",
+    output:
+        page=report(f"{RESULTS}/timings.html", caption="../report/timings.rst", category="Report"),
+    log:
+        f"{RESULTS}/logs/timings.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/timings/campaign.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("commcanary.reporting.timings_page"),
+    script:
+        "../scripts/timings.py"
 
 
 rule wide:

@@ -5,12 +5,12 @@ rule search:
     output:
         canary=f"{RESULTS}/{{workload}}/{{representation}}/canary.parquet",
         ledger=f"{RESULTS}/{{workload}}/{{representation}}/canary.search.json",
-    wildcard_constraints:
-        representation=representations_by(lambda method: method == "searched"),
     log:
         f"{RESULTS}/logs/search/{{workload}}.{{representation}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/search/{{workload}}.{{representation}}.tsv"
+    wildcard_constraints:
+        representation=representations_by(lambda method: method == "searched"),
     conda:
         "../../environment.yml"
     params:

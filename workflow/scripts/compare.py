@@ -5,7 +5,8 @@ from commcanary.stages.job import job_log
 
 with job_log(snakemake.log[0]):
     compare_batch_stage(
-        [Path(name) for name in snakemake.input.indexes],
+        Path(snakemake.input.indexes[0]).parent,
+        snakemake.params.configurations,
         Path(snakemake.output.index),
         snakemake.params.baseline,
         snakemake.params.thresholds,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.content import table_digest
+from commcanary.artifacts.merkle import merkle_top
 
 if TYPE_CHECKING:
     from commcanary.artifacts.stored import Stored
@@ -46,12 +47,5 @@ def commit(stored: Stored[TraceHeader]) -> Commitment:
         for start in range(0, stored.table.num_rows, SEGMENT_EVENTS)
     ]
     groups = canonical_json(list(stored.header.groups))
-    root = hashlib.sha256(b"\x02" + groups + _top(leaves)).hexdigest()
+    root = hashlib.sha256(b"\x02" + groups + merkle_top(leaves)).hexdigest()
     return Commitment(root, tuple(leaf.hex() for leaf in leaves))
-
-
-def _top(nodes: list[bytes]) -> bytes:
-    while len(nodes) > 1:
-        paired = [hashlib.sha256(b"\x01" + a + b).digest() for a, b in zip(nodes[::2], nodes[1::2], strict=False)]
-        nodes = paired + nodes[len(paired) * 2 :]
-    return nodes[0]

@@ -94,15 +94,16 @@ def manifest_of(plan: Plan) -> Manifest:
         policy=msgspec.to_builtins(plan.config.policy),
         expected={workload.name: workload.expect for workload in plan.config.workloads},
         inputs=inputs,
-        cells=tuple(
-            ExpectedCell(
-                cell.workload,
-                cell.representation,
-                cell.configuration,
-                _cell_id(plan, cell, inputs, model.version),
-            )
-            for cell in plan.cells()
-        ),
+        cells=expected_cells(plan, inputs),
+    )
+
+
+def expected_cells(plan: Plan, inputs: tuple[InputFile, ...]) -> tuple[ExpectedCell, ...]:
+    """Every cell of ``plan`` with its id, its source files being ``inputs``."""
+    version = model_named(plan.config.replay.model).version
+    return tuple(
+        ExpectedCell(cell.workload, cell.representation, cell.configuration, _cell_id(plan, cell, inputs, version))
+        for cell in plan.cells()
     )
 
 

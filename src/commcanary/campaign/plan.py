@@ -25,6 +25,9 @@ class Cell:
     representation: str
     configuration: str
 
+    def __str__(self) -> str:
+        return f"{self.workload}/{self.representation}/{self.configuration}"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -110,6 +113,24 @@ class Plan:
         """Seeds, iterations and ablations of a workload's cells."""
         replay = self.config.replay
         return Protocol(self.workload(workload).seeds or replay.seeds, replay.iterations, replay.ablations)
+
+    def replay_settings(self, workload: str) -> dict[str, Any]:
+        """Protocol, model and assumptions of a workload's cells, as plain data."""
+        return {
+            "protocol": msgspec.to_builtins(self.protocol(workload)),
+            "model": self.config.replay.model,
+            "assumptions": self.workload(workload).assume,
+        }
+
+    def decision_settings(self, workload: str) -> dict[str, Any]:
+        """What the decisions of a workload's representations are made and judged by, as plain data."""
+        return {
+            "baseline": self.baseline(workload),
+            "thresholds": msgspec.to_builtins(self.config.thresholds),
+            "confidence": self.config.confidence,
+            "tie_us": self.config.tolerances.ranking_tie_us,
+            "policy": msgspec.to_builtins(self.config.policy),
+        }
 
     def batches(self, workload: str, size: int) -> tuple[tuple[Configuration, ...], ...]:
         """The configurations of a workload in batches of ``size``: one replay job each."""

@@ -6,7 +6,7 @@ import hashlib
 import platform
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,6 +16,14 @@ from commcanary.artifacts.files import read_bytes
 from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.repeated_keys import check_keys
 from commcanary.errors import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from commcanary.replay.configuration import Configuration, Protocol
+
+REPLAY = "replay"
+"""The stage whose outputs have receipts."""
 
 
 class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,6 +39,20 @@ class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     output_sha256: str
     when: str
     where: str
+
+
+def cell_settings(
+    configuration: Configuration, protocol: Protocol, model: str, assumptions: Mapping[str, float]
+) -> dict[str, Any]:
+    """The settings that a cell's receipt binds its report to."""
+    settings = {
+        "configuration": configuration,
+        "protocol": protocol,
+        "model": model,
+        "assumptions": dict(assumptions),
+    }
+    plain: dict[str, Any] = msgspec.to_builtins(settings)
+    return plain
 
 
 def cell_id(stage: str, inputs: dict[str, str], settings: Any, code: str) -> str:
@@ -65,15 +87,24 @@ def write_receipt(
 
 def held_receipt(output: Path, cell: str) -> Receipt | None:
     """The receipt of ``output`` if it is for ``cell`` and the file is still the one that it names, else None."""
+    receipt = read_receipt(output)
     try:
-        data = read_bytes(receipt_path(output))
-        receipt = decode(data, Receipt)
-        check_keys(data)
-        if receipt.cell == cell and receipt.output_sha256 == file_sha256(output):
+        if receipt is not None and receipt.cell == cell and receipt.output_sha256 == file_sha256(output):
             return receipt
     except Refusal:
         return None
     return None
+
+
+def read_receipt(output: Path) -> Receipt | None:
+    """The receipt of ``output``, None where there is no readable one."""
+    try:
+        data = read_bytes(receipt_path(output))
+        receipt = decode(data, Receipt)
+        check_keys(data)
+    except Refusal:
+        return None
+    return receipt
 
 
 def file_sha256(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""``commcanary campaign``: write a configuration, run it."""
+"""``commcanary campaign``: write a configuration, run it, see how far it is, seal it, check the seal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
-from commcanary.errors import EXIT_REFUSED
+from commcanary.cli.progress import working
+from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT, EXIT_REFUSED
+
+Results = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign: results/NAME.")]
 
 app = typer.Typer(help="Whole campaigns.", no_args_is_help=True)
 
@@ -42,3 +45,63 @@ def run(
     if code != 0:
         raise SystemExit(EXIT_REFUSED if code == 1 else code)
     print(f"campaign {plan.name} is complete: results/{plan.name}/report.html")
+
+
+@app.command("status")
+def status(results: Results) -> int:
+    """How far a campaign is: cells done, failed, missing and stale. Exits 0 where it is complete, else 1."""
+    from commcanary.stages.campaign_status import campaign_status_stage
+
+    found = campaign_status_stage(results)
+    counts = ", ".join(f"{number} {state}" for state, number in found.counts.items())
+    print(f"campaign {found.campaign}: {len(found.cells)} cells: {counts}; {'' if found.sealed else 'not '}sealed")
+    for cell in found.cells:
+        if cell.why:
+            print(f"- {cell.cell}: {cell.state}, {cell.why}")
+    _listed("outputs missing", found.missing)
+    _listed("files that the manifest does not know", found.unknown)
+    return found.exit_code
+
+
+@app.command("seal")
+def seal(results: Results) -> None:
+    """Seal a complete campaign: digests of all outputs, one Merkle root. The workflow's last rule does the same."""
+    from commcanary.stages.seal import seal_stage
+
+    sealed = seal_stage(results)
+    print(f"sealed {len(sealed.files)} files of campaign {sealed.campaign}: root {sealed.merkle_root}")
+
+
+@app.command("verify")
+def verify(
+    results: Results,
+    sample: Annotated[
+        int | None, typer.Option(min=0, help="Derive only so many results again.  [default: all]")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample's draw.  [default: at random]")] = None,
+) -> int:
+    """Check a sealed campaign: hash every file again, derive every result from what it was made from."""
+    from commcanary.reporting.derivations import reporting_derivations
+    from commcanary.stages.verify_campaign import verify_campaign_stage
+
+    with working(f"verifying {results}") as progress:
+        found = verify_campaign_stage(
+            results, tuple(reporting_derivations()), sample=sample, seed=seed, progress=progress
+        )
+    verdict = f"{len(found.differs)} differences" if found.differs else "holds"
+    print(
+        f"seal {found.root}: {verdict}; {found.files} files hashed, {found.derived} of {found.derivable} derived again"
+    )
+    for line in found.differs:
+        print(f"- {line}")
+    if found.not_derived:
+        print(f"not derived, their sources lie elsewhere: {', '.join(found.not_derived)}")
+    if not found.same_code:
+        print("derived by other code than the manifest names")
+    return EXIT_NEGATIVE_VERDICT if found.differs else EXIT_DONE
+
+
+def _listed(what: str, paths: tuple[str, ...]) -> None:
+    if paths:
+        more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+        print(f"{len(paths)} {what}: {', '.join(paths[:5])}{more}")

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from commcanary.artifacts.files import read_artifact, read_bytes
+from commcanary.campaign.layout import FIGURES
 from commcanary.campaign.manifest import MANIFEST, plan_of
-from commcanary.reporting.benchmarks import read_jobs, seconds_by_rule
 from commcanary.reporting.drawings.growth import FEWEST_LENGTHS, crossovers
-from commcanary.reporting.figures import FIGURES
 from commcanary.reporting.pages import write_page
 from commcanary.reporting.ran import configuration_table, workload_rows
 from commcanary.reporting.regressed import regressed_workloads
@@ -28,14 +27,11 @@ from commcanary.reporting.trusted import headline, trusted_workloads
 if TYPE_CHECKING:
     from commcanary.campaign.manifest import Manifest
 
-SLOWEST = 8
-"""How many of the slowest jobs the page names."""
-
 
 def write_campaign_page(campaign_folder: Path, output: Path) -> None:
     """Write the page of the campaign in ``campaign_folder`` to ``output``, which its links start from.
 
-    Reads ``manifest.json``, ``tables/*.parquet``, ``figures/*.svg`` and, where there, ``benchmarks/*/*.tsv``.
+    Reads ``manifest.json``, ``tables/*.parquet`` and ``figures/*.svg``: the same results give the same bytes.
     Raises ``InputRefusal`` or ``StorageRefusal`` for one that is missing or not what it should be.
     """
     folder = Path(campaign_folder)
@@ -43,7 +39,6 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
     plan = plan_of(manifest, folder)
     cells = read_cells(folder / "tables" / "cells.parquet")
     representations = read_representations(folder / "tables" / "representations.parquet")
-    jobs = read_jobs(folder / "benchmarks", without=("page",))
     write_page(
         output,
         "campaign.html.jinja",
@@ -60,10 +55,6 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
         ablations=read_ablations(folder / "tables" / "ablations.parquet"),
         calibrations=read_null_calibrations(folder / "tables" / "null_calibrations.parquet"),
         exports=read_exports(folder / "tables" / "exports.parquet"),
-        jobs=jobs[:SLOWEST],
-        rules=seconds_by_rule(jobs),
-        job_count=len(jobs),
-        total_seconds=sum(job.seconds for job in jobs),
         fewest_lengths=FEWEST_LENGTHS,
         crossovers=crossovers(representations),
         figures={name: _figure(folder / "figures" / f"{name}.svg") for name in FIGURES},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commcanary.artifacts.atomic import write_bytes
+from commcanary.campaign.layout import FIGURES
 from commcanary.reporting.drawing import house_style
 from commcanary.reporting.drawings.growth import draw_growth
 from commcanary.reporting.drawings.inversion import draw_inversion
@@ -14,9 +15,6 @@ from commcanary.reporting.drawings.sizes import draw_sizes
 from commcanary.reporting.drawings.trust import draw_trust
 from commcanary.reporting.svgfile import svg_bytes
 from commcanary.reporting.tables import read_cells, read_representations
-
-FIGURES = ("inversion", "latency", "regressions", "trust", "sizes", "growth")
-"""Names of the files, in the order in which they are returned."""
 
 
 def draw_figures(tables: Path, output: Path) -> tuple[Path, ...]:

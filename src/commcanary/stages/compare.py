@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from commcanary.artifacts.document import document_kind
-from commcanary.artifacts.files import check_suffix, read_artifact, write_artifact
+from commcanary.artifacts.files import check_suffix, write_artifact
 from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.stored import Stored
 from commcanary.judge.compare import compare
 from commcanary.judge.comparison import COMPARISON
 from commcanary.judge.thresholds import Thresholds
 from commcanary.stages.reading import naming, read_canary, read_report
-from commcanary.stages.replay import CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,30 +68,27 @@ def compare_stage(
 
 
 def compare_batch_stage(
-    index_paths: Sequence[Path],
+    reports: Path,
+    configurations: Sequence[str],
     output: Path,
     baseline: str,
     thresholds: Mapping[str, Any],
     *,
     confidence: float | None,
 ) -> ComparisonIndex:
-    """Compare every report of the replay indexes against the ``baseline`` configuration's.
+    """Compare the reports of ``configurations`` in the folder ``reports`` against the ``baseline`` configuration's.
 
     ``confidence`` is the level of bootstrap intervals over runs, None for none. Comparisons are ``NAME.json``
     beside ``output``, their index.
     """
     limits = convert(thresholds, Thresholds)
-    reports = {
-        cell.configuration: path.with_name(cell.report)
-        for path in index_paths
-        for cell in read_artifact(path, CELLS).header.cells
-    }
     entries = []
-    for configuration, report in reports.items():
+    for configuration in configurations:
         if configuration == baseline:
             continue
         path = output.with_name(f"{configuration}.json")
-        comparison = compare_stage(reports[baseline], report, path, limits, confidence=confidence)
+        before, after = (reports / f"{name}.parquet" for name in (baseline, configuration))
+        comparison = compare_stage(before, after, path, limits, confidence=confidence)
         content_id = Stored(comparison).content_id
         entries.append(ComparisonEntry(configuration, path.name, comparison.verdict, content_id))
     index = ComparisonIndex(baseline, tuple(entries))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 def job_log(path: str) -> Iterator[None]:
     """Send what the stage prints to the log at ``path``; end the process with the refusal's exit code.
 
-    The refusal's line goes to the log, which the engine shows for failed jobs.
+    The last line is "done", or says what failed; a log without one is of a job that was killed. The engine
+    shows it for failed jobs.
     """
     log = Path(path)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -27,4 +29,7 @@ def job_log(path: str) -> Iterator[None]:
         except CommCanaryError as error:
             print(f"commcanary: {error}", file=stream, flush=True)
             sys.exit(error.exit_code)
+        except Exception:
+            traceback.print_exc(file=stream)
+            raise
         print("done", file=stream)

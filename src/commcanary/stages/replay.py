@@ -10,7 +10,7 @@ from commcanary.artifacts.document import document_kind
 from commcanary.artifacts.files import check_suffix, write_artifact
 from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.stored import Stored
-from commcanary.campaign.receipts import cell_id, held_receipt, write_receipt
+from commcanary.campaign.receipts import REPLAY, cell_id, cell_settings, held_receipt, write_receipt
 from commcanary.replay.configuration import Configuration, Protocol
 from commcanary.replay.report import REPORT, Replayer, without_samples
 from commcanary.stages.reading import naming, read_canary
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from commcanary.replay.report import ReportHeader
 
 CELLS_FORMAT = "commcanary.cells.v1"
-STAGE = "replay"
 
 
 class CellEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,22 +86,17 @@ def replay_batch_stage(
     replayer: Replayer | None = None
     entries = []
     for configuration in convert(configurations, list[Configuration]):
-        settings = {
-            "configuration": configuration,
-            "protocol": drawn,
-            "model": model,
-            "assumptions": dict(assumptions),
-        }
+        settings = cell_settings(configuration, drawn, model, assumptions)
         inputs = {"canary": canary.content_id}
         path = index_path.with_name(f"{configuration.name}.parquet")
-        receipt = held_receipt(path, cell_id(STAGE, inputs, settings, code))
+        receipt = held_receipt(path, cell_id(REPLAY, inputs, settings, code))
         if receipt is None:
             if replayer is None:
                 with naming(canary_path):
                     replayer = Replayer(canary, model, drawn.ablations, assumptions)
             report = replayer.report(configuration, drawn)
             write_artifact(path, REPORT, report)
-            receipt = write_receipt(path, report.content_id, stage=STAGE, inputs=inputs, settings=settings, code=code)
+            receipt = write_receipt(path, report.content_id, stage=REPLAY, inputs=inputs, settings=settings, code=code)
         entries.append(CellEntry(str(configuration.name), path.name, receipt.output_content_id))
     index = CellIndex(canary.content_id, tuple(entries))
     write_artifact(index_path, CELLS, Stored(index))

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from commcanary.artifacts.atomic import write_atomically
 from commcanary.artifacts.files import read_artifact
 from commcanary.artifacts.trace_size import exchange_size
+from commcanary.campaign.cells import refuse_incomplete
 from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, NULL_CALIBRATIONS, REPRESENTATIONS
 from commcanary.judge.ablation import ABLATION_COSTS
 from commcanary.judge.behavior import BEHAVIOR
@@ -42,8 +43,14 @@ Row = dict[str, Any]
 def summary_stage(plan: Plan, results: Path, output: Path) -> None:
     """Write the tables of the campaign ``plan`` whose files lie in ``results``.
 
-    Every expected cell must be there: a missing one is a ``StorageRefusal`` that names its file.
+    Raises ``IntegrityRefusal``, naming what is not done, unless every expected cell is.
     """
+    refuse_incomplete(plan, results)
+    write_tables(plan, results, output)
+
+
+def write_tables(plan: Plan, results: Path, output: Path) -> None:
+    """Write the tables from the artifacts in ``results``, whoever made them."""
     for name, schema, rows in (
         ("cells", CELLS, list(_cells(plan, results))),
         ("representations", REPRESENTATIONS, list(_representations(plan, results))),

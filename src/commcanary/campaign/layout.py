@@ -1,0 +1,74 @@
+"""Which files a finished campaign consists of, and which others may lie beside them. Paths count from its folder."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from commcanary.campaign.plan import Plan
+
+FIGURES = ("inversion", "latency", "regressions", "trust", "sizes", "growth")
+"""Names of the campaign's figures."""
+
+TABLES = ("cells", "representations", "exports", "ablations", "null_calibrations")
+"""Names of the summary tables, each as Parquet and CSV."""
+
+SEAL, SUMS = "seal.json", "seal.sha256"
+
+_BESIDE = {"logs", "benchmarks", "manifests", "superseded", SEAL, SUMS, f"{SUMS}.sig", "timings.html"}
+"""What says when and how a campaign ran, the seal itself and its signature: in no seal."""
+
+
+def sealed_files(plan: Plan) -> tuple[str, ...]:
+    """Every artifact, table, figure and page of the finished campaign, sorted."""
+    return tuple(sorted(_files(plan)))
+
+
+def own_files(results: Path) -> tuple[str, ...]:
+    """Every file in the folder ``results`` that a seal would have to cover, sorted."""
+    paths = (path.relative_to(results) for path in results.rglob("*") if not path.is_dir())
+    return tuple(sorted(path.as_posix() for path in paths if not _beside(PurePosixPath(path.as_posix()))))
+
+
+def report_file(workload: str, representation: str, configuration: str) -> str:
+    """The report of one cell."""
+    return f"{workload}/{representation}/reports/{configuration}.parquet"
+
+
+def _beside(path: PurePosixPath) -> bool:
+    if path.parts[0] in _BESIDE or path.name.endswith(".receipt.json"):
+        return True
+    return path.parent.name == "reports" and path.match("index-*.json")
+
+
+def _files(plan: Plan) -> Iterator[str]:
+    yield from ("manifest.json", "report.html", "expectations.json", "tables/wide.csv")
+    for name in TABLES:
+        yield from (f"tables/{name}.parquet", f"tables/{name}.csv")
+    yield from (f"figures/{name}.svg" for name in FIGURES)
+    yield from (f"{workload}/{name}/null_calibration.json" for workload, name in plan.calibrated())
+    for workload in plan.workloads:
+        yield f"{workload}/trace.parquet"
+        if plan.config.ablation_costs:
+            yield f"{workload}/ablations.json"
+        for representation in plan.representations(workload):
+            folder = f"{workload}/{representation.name}"
+            yield from (f"{folder}/{name}" for name in _of_a_representation(representation.method))
+            for configuration in plan.configurations(workload):
+                yield report_file(workload, representation.name, str(configuration.name))
+                if configuration.name != plan.baseline(workload):
+                    yield f"{folder}/comparisons/{configuration.name}.json"
+
+
+def _of_a_representation(method: str) -> Iterator[str]:
+    yield from ("canary.parquet", "behavior.json", "decisions.json", "policy.json", "comparisons/index.json")
+    if method == "canary":
+        yield from ("param.json", "param.account.json")
+    elif method == "searched":
+        yield "canary.search.json"
+    else:
+        yield "control.parquet"

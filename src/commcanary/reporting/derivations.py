@@ -1,0 +1,34 @@
+"""What the reporting of a sealed campaign can be derived from again: wide table, figures and page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commcanary.campaign.layout import FIGURES
+from commcanary.reporting.campaign_page import write_campaign_page
+from commcanary.reporting.figures import draw_figures
+from commcanary.reporting.wide import write_wide_table
+from commcanary.stages.derivations import Derivation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def reporting_derivations() -> Iterator[Derivation]:
+    """One each for the wide table, the figures and the page."""
+    yield Derivation(("tables/wide.csv",), _wide)
+    yield Derivation(tuple(f"figures/{name}.svg" for name in FIGURES), _figures)
+    yield Derivation(("report.html",), _page)
+
+
+def _wide(results: Path, scratch: Path) -> None:
+    write_wide_table(results / "tables" / "cells.parquet", scratch / "tables" / "wide.csv")
+
+
+def _figures(results: Path, scratch: Path) -> None:
+    draw_figures(results / "tables", scratch / "figures")
+
+
+def _page(results: Path, scratch: Path) -> None:
+    write_campaign_page(results, scratch / "report.html")

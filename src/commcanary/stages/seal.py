@@ -1,0 +1,71 @@
+"""Stage: a finished campaign -> its seal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commcanary.artifacts.atomic import write_text
+from commcanary.artifacts.files import read_artifact, write_artifact
+from commcanary.artifacts.stored import Stored
+from commcanary.campaign.cells import refuse_incomplete
+from commcanary.campaign.freeze import ChangeRefusal, differences
+from commcanary.campaign.layout import SEAL, SUMS, own_files, sealed_files
+from commcanary.campaign.manifest import MANIFEST, manifest_of, plan_of
+from commcanary.campaign.plan import Plan
+from commcanary.campaign.seal import SEALS, seal_of, sums_of
+from commcanary.errors import IntegrityRefusal
+
+if TYPE_CHECKING:
+    from commcanary.campaign.manifest import Manifest
+    from commcanary.campaign.seal import Seal
+
+
+def seal_stage(results: Path, config_path: Path | None = None) -> Seal:
+    """Write ``seal.json`` and ``seal.sha256`` over every output of the campaign in the folder ``results``.
+
+    Files that the manifest in force knows nothing of (of an earlier configuration) are moved to
+    ``superseded/``. Raises ``IntegrityRefusal`` for an incomplete campaign and, where ``config_path`` is
+    given, for one whose inputs changed while it ran; nothing is written then.
+    """
+    stored = read_artifact(results / "manifest.json", MANIFEST)
+    manifest = stored.header
+    if config_path is not None:
+        _refuse_changed(manifest, config_path, results)
+    plan = plan_of(manifest, results)
+    refuse_incomplete(plan, results)
+    expected = sealed_files(plan)
+    missing = [path for path in expected if not (results / path).is_file()]
+    if missing:
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        raise IntegrityRefusal(
+            "outputs", f"{', '.join(missing[:3])}{more} missing", "run the campaign again", file=str(results)
+        )
+    _set_aside(results, expected, stored.content_id)
+    seal = seal_of(manifest.campaign, stored.content_id, results, expected)
+    write_text(results / SUMS, sums_of(seal.files))
+    write_artifact(results / SEAL, SEALS, Stored(seal))
+    return seal
+
+
+def _refuse_changed(manifest: Manifest, config_path: Path, results: Path) -> None:
+    found = differences(manifest, manifest_of(Plan.load(config_path)))
+    if found:
+        raise ChangeRefusal(
+            "",
+            f"the campaign was changed in {len(found)} places while it ran",
+            "run it again",
+            file=str(results / "manifest.json"),
+            differences=found,
+        )
+
+
+def _set_aside(results: Path, expected: tuple[str, ...], manifest: str) -> None:
+    for name in sorted(set(own_files(results)) - set(expected)):
+        path = results / name
+        if path.name.startswith(".") and path.suffix == ".tmp":
+            path.unlink()  # half a file that a killed job left
+            continue
+        aside = results / "superseded" / manifest[:12] / name
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        Path(path).rename(aside)
