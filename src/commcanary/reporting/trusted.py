@@ -25,6 +25,22 @@ class TrustedRow:
     facts: RepresentationRow
     remark: str | None
 
+    @property
+    def kind(self) -> str:
+        """``canary`` or ``control``."""
+        return "canary" if self.facts.method in CANARIES else "control"
+
+    @property
+    def short_remark(self) -> str | None:
+        """For the page's first table: that a control passes, or that a status is not the expected one."""
+        told = []
+        if self.remark is not None:
+            passed = "everything" if self.facts.status == VERIFIED else "behaviour and ranking"
+            told.append(f"this control passes {passed}")
+        if self.facts.is_unexpected:
+            told.append("not as expected")
+        return ", ".join(told) or None
+
 
 @dataclass(frozen=True)
 class Headline:
