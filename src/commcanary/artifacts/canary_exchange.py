@@ -25,7 +25,7 @@ from commcanary.artifacts.canary import (
 )
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Ragged
-from commcanary.artifacts.jsontext import convert, decode
+from commcanary.artifacts.jsontext import decode, split_off
 from commcanary.artifacts.number_codec import (
     NULL,
     Form,
@@ -104,11 +104,10 @@ def _to_json(stored: Stored[CanaryHeader]) -> JsonDocument:
 
 
 def _from_json(data: bytes) -> Stored[CanaryHeader]:
-    document = decode(data, dict[str, msgspec.Raw])
-    document.pop("content_id", None)
-    timing = document.pop("timing", msgspec.Raw(b"null"))
-    header = convert({key: decode(bytes(text), Any, key) for key, text in document.items()}, CanaryHeader)
-    return Stored(header, _table(header, decode(bytes(timing), dict[str, msgspec.Raw], "timing")))
+    text, taken = split_off(data, "content_id", "timing")
+    header = decode(text, CanaryHeader)
+    timing = decode(taken.get("timing", b"null"), dict[str, msgspec.Raw], "timing")
+    return Stored(header, _table(header, timing))
 
 
 def _table(header: CanaryHeader, timing: dict[str, msgspec.Raw]) -> pa.Table:

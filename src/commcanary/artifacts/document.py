@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from commcanary.artifacts.jsontext import convert, decode
+from commcanary.artifacts.jsontext import decode, split_off
 from commcanary.artifacts.stored import Kind, Stored
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ def document_kind(name: str, format_name: str, header: type[H]) -> Kind[H]:
         return document
 
     def from_json(data: bytes) -> Stored[H]:
-        document = decode(data, dict[str, Any])
-        document.pop("content_id", None)
-        return Stored(convert(document, header))
+        return Stored(decode(split_off(data, "content_id")[0], header))
 
     return Kind(name, format_name, header, None, to_json, from_json)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from commcanary.artifacts.input_limit import check_input_bytes
-from commcanary.artifacts.parquet_pages import decompressed_bytes
+from commcanary.artifacts.parquet_pages import decoded_size
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
@@ -22,30 +22,11 @@ _VALUE_BYTES = 8
 _REMEDY = "export or copy it again"
 
 
-def check_decoded_size(file: pq.ParquetFile, data: pa.Buffer) -> None:
+def check_decoded_size(data: pa.Buffer) -> None:
     """Raise ``BudgetRefusal`` where the file becomes too large in memory, ``InputRefusal`` where its footer lies."""
-    metadata = file.metadata
-    text = memoryview(data)
-    decompressed = values = rows = 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        rows += group.num_rows
-        for index in range(group.num_columns):
-            column = group.column(index)
-            values += column.num_values
-            if column.num_values < 0 or ("." not in column.path_in_schema and column.num_values != group.num_rows):
-                place = f"row group {number} column {column.path_in_schema}"
-                raise InputRefusal(place, f"has {column.num_values} values for {group.num_rows} rows", _REMEDY)
-            if column.num_values == 0:
-                continue  # nothing will be read
-            starts = [column.data_page_offset]
-            if column.has_dictionary_page and column.dictionary_page_offset:
-                starts.append(column.dictionary_page_offset)
-            decompressed += decompressed_bytes(text, min(starts), column.total_compressed_size)
-    if rows != metadata.num_rows or rows < 0:
-        raise InputRefusal("footer", f"states {metadata.num_rows} rows, its row groups {rows}", _REMEDY)
-    check_input_bytes(decompressed, "decompressed, the file has")
-    check_input_bytes(values * _VALUE_BYTES, "decoded, the columns have")
+    size = decoded_size(memoryview(data).cast("B"))  # Arrow's buffers are of signed bytes
+    check_input_bytes(size.page_bytes, "decompressed, the file has")
+    check_input_bytes(size.values * _VALUE_BYTES, "decoded, the columns have")
 
 
 def read_columns(file: pq.ParquetFile, schema: pa.Schema) -> pa.Table:

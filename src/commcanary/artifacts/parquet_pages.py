@@ -1,98 +1,90 @@
-"""How large the pages of a Parquet column become: read from the pages themselves, because a footer can lie.
+"""How large a Parquet file becomes, from its footer and its pages: read here before Arrow is asked to.
 
-A page header is a Thrift struct in the compact protocol; of it only three integers matter here: field 2 is the
-size once decompressed, field 3 the size in the file (parquet.thrift, PageHeader).
+Field numbers are those of parquet.thrift: FileMetaData (3 num_rows, 4 row_groups), RowGroup (1 columns, 3
+num_rows), ColumnChunk (3 meta_data), ColumnMetaData (3 path_in_schema, 5 num_values, 7 total_compressed_size,
+9 data_page_offset, 11 dictionary_page_offset), PageHeader (2 uncompressed_page_size, 3 compressed_page_size).
 """
 
 from __future__ import annotations
 
-_STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(13)
-_DECOMPRESSED, _IN_FILE = 2, 3
-_DEEPEST = 8
+from dataclasses import dataclass
+from typing import Any
+
+from commcanary.artifacts.thrift_compact import Fields, ThriftError, read_struct
+from commcanary.errors import InputRefusal
+
+_MAGIC = b"PAR1"
+_REMEDY = "export or copy it again"
 
 
-class PageHeaderError(ValueError):
-    """A page header that no writer makes."""
+@dataclass(frozen=True)
+class DecodedSize:
+    """Bytes of all pages once decompressed, and number of values of all columns."""
+
+    page_bytes: int
+    values: int
 
 
-def decompressed_bytes(data: memoryview, start: int, size: int) -> int:
-    """Sum of the decompressed sizes of the pages in ``data[start : start + size]``.
+def decoded_size(data: memoryview) -> DecodedSize:
+    """The size of the file's columns; raises ``InputRefusal`` where footer and pages do not fit together."""
+    try:
+        footer = _footer(data)
+        rows = values = page_bytes = 0
+        for number, group in enumerate(_list(footer, 4)):
+            rows += _integer(group, 3)
+            for chunk in _list(group, 1):
+                column = chunk.get(3)
+                if not isinstance(column, dict):
+                    raise ThriftError("a column has no metadata")
+                path = b".".join(part for part in _list(column, 3) if isinstance(part, bytes))
+                count = _integer(column, 5)
+                values += count
+                if b"." not in path and count != _integer(group, 3):
+                    place = f"row group {number} column {path.decode('utf-8', 'replace')}"
+                    raise InputRefusal(place, f"has {count} values for {_integer(group, 3)} rows", _REMEDY)
+                if count:
+                    starts = [_integer(column, 9), _integer(column, 11, absent=0)]
+                    start = min(at for at in starts if at) if any(starts) else 0
+                    page_bytes += _decompressed(data, start, _integer(column, 7))
+        if rows != _integer(footer, 3):
+            raise InputRefusal("footer", f"states {_integer(footer, 3)} rows, its row groups {rows}", _REMEDY)
+    except (ThriftError, AttributeError) as error:
+        raise InputRefusal("file", f"not a readable Parquet file ({error})", _REMEDY) from error
+    return DecodedSize(page_bytes, values)
 
-    Raises ``PageHeaderError`` where that is no row of pages.
-    """
-    if start < 0 or size < 0 or start + size > len(data):
-        raise PageHeaderError("a column lies outside the file")
+
+def _footer(data: memoryview) -> Fields:
+    if len(data) < 12 or data[-4:] != _MAGIC:
+        raise ThriftError("it does not end as Parquet files do")
+    size = int.from_bytes(data[-8:-4], "little")
+    if size > len(data) - 12:
+        raise ThriftError("its footer is longer than the file")
+    return read_struct(data, len(data) - 8 - size, len(data) - 8)[0]
+
+
+def _decompressed(data: memoryview, start: int, size: int) -> int:
+    """Sum of the decompressed sizes of the pages in ``data[start : start + size]``."""
+    if start + size > len(data):
+        raise ThriftError("a column lies outside the file")
     total, at, end = 0, start, start + size
     while at < end:
-        header = _Reader(data, at, end)
-        sizes = header.integers_of_struct()
-        packed, unpacked = sizes.get(_IN_FILE, -1), sizes.get(_DECOMPRESSED, -1)
-        if packed < 0 or unpacked < 0:
-            raise PageHeaderError("a page states no size")
-        total += unpacked
-        at = header.at + packed
+        header, at = read_struct(data, at, end)
+        total += _integer(header, 2)
+        at += _integer(header, 3)
     if at != end:
-        raise PageHeaderError("a page ends outside its column")
+        raise ThriftError("a page ends outside its column")
     return total
 
 
-class _Reader:
-    """Steps over Thrift values in the compact protocol."""
+def _integer(fields: Fields, number: int, absent: int = -1) -> int:
+    value = fields.get(number, absent)
+    if type(value) is not int or value < 0:
+        raise ThriftError(f"field {number} is not a number of 0 or more")
+    return value
 
-    def __init__(self, data: memoryview, at: int, end: int) -> None:
-        self.data = data
-        self.at = at
-        self.end = end
 
-    def integers_of_struct(self, depth: int = 0) -> dict[int, int]:
-        """The 32-bit fields of the struct that begins here; the reader stands behind it then."""
-        if depth > _DEEPEST:
-            raise PageHeaderError("a page header is nested too deep")
-        found: dict[int, int] = {}
-        number = 0
-        while (head := self._byte()) & 0x0F != _STOP:
-            number = number + (head >> 4) if head >> 4 else self._integer()
-            kind = head & 0x0F
-            if kind == _I32:
-                found[number] = self._integer()
-            else:
-                self._skip(kind, depth)
-        return found
-
-    def _skip(self, kind: int, depth: int) -> None:
-        if kind in (_TRUE, _FALSE):
-            return
-        if kind == _BYTE:
-            self._byte()
-        elif kind in (_I16, _I32, _I64):
-            self._varint()
-        elif kind == _DOUBLE:
-            self._step(8)
-        elif kind == _BINARY:
-            self._step(self._varint())
-        elif kind == _STRUCT:
-            self.integers_of_struct(depth + 1)
-        else:
-            raise PageHeaderError("a page header holds a value that it has no field for")
-
-    def _integer(self) -> int:
-        value = self._varint()
-        return (value >> 1) ^ -(value & 1)
-
-    def _varint(self) -> int:
-        value = 0
-        for shift in range(0, 70, 7):
-            byte = self._byte()
-            value |= (byte & 0x7F) << shift
-            if not byte & 0x80:
-                return value
-        raise PageHeaderError("a number in a page header is too long")
-
-    def _byte(self) -> int:
-        self._step(1)
-        return self.data[self.at - 1]
-
-    def _step(self, count: int) -> None:
-        if count > self.end - self.at:
-            raise PageHeaderError("a page header reaches outside its column")
-        self.at += count
+def _list(fields: Fields, number: int) -> list[Any]:
+    value = fields.get(number, [])
+    if not isinstance(value, list):
+        raise ThriftError(f"field {number} is not a list")
+    return value

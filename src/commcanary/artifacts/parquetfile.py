@@ -57,6 +57,7 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
     Raises ``InputRefusal`` for another format, a missing, added or differently typed column,
     ``IntegrityRefusal`` where the stated content id is not that of the content.
     """
+    check_decoded_size(data)
     file = _opened(data)
     metadata = file.metadata.metadata or {}
     _require_header(metadata)
@@ -66,7 +67,6 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
     with _reading():
         table = None
         if kind.schema is not None and _has_table(file.schema_arrow, kind.schema, kind.name):
-            check_decoded_size(file, data)
             strings = [field.name for field in kind.schema if pa.types.is_string(field.type)]
             table = read_columns(_opened(data, strings), kind.schema)
     stored = Stored(header, table)
@@ -76,6 +76,7 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
 
 def stated_header(data: pa.Buffer) -> bytes:
     """The header's JSON, whatever the kind of artifact; raises ``InputRefusal`` where there is none."""
+    check_decoded_size(data)
     metadata = _opened(data).metadata.metadata or {}
     _require_header(metadata)
     header: bytes = metadata[_HEADER]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commcanary.artifacts.events import STANDARD_OPS, UNKNOWN, Events, ProcessGroup, Signature
+from commcanary.artifacts.input_limit import check_input_bytes
 from commcanary.errors import InputRefusal
 from commcanary.units import MAX_TIME_US, NS_PER_US
 
@@ -109,6 +110,7 @@ def check_arrivals_fit(arrivals: int, place: str) -> None:
         raise InputRefusal(
             place, f"brings the trace to {arrivals} ranks x events", f"{MAX_ARRIVALS} fit: cut the trace into windows"
         )
+    check_input_bytes(8 * arrivals, "an arrival time for every rank of every event takes")
 
 
 def _check_times(events: Events) -> None:

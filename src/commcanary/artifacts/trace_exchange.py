@@ -26,6 +26,9 @@ from commcanary.artifacts.trace_writing import row_of
 from commcanary.errors import InputRefusal
 
 _BATCH = 4096
+_FREE_FORM = ("workload", "system", "notes")
+MAX_FREE_FORM_BYTES = 2**20
+"""Bytes of workload, system or notes, which may hold any JSON object."""
 _NOTHING = msgspec.Raw(b"0")
 
 
@@ -48,6 +51,7 @@ def read_exchange(data: bytes) -> Trace:
     Raises ``InputRefusal`` naming the line of malformed text, a key that is given twice, or the event and field
     whose value no trace may have.
     """
+    _check_free_form(data)
     document = decode(data, _Document)
     count = len(document.events)
     if not count:
@@ -82,6 +86,15 @@ def read_exchange(data: bytes) -> Trace:
     )
     metadata = tuple(reader.in_order(reader.read.metadata, order))
     return Trace.of(header, events, start_ns, tuple(reader.ids(order)), metadata)
+
+
+def _check_free_form(data: bytes) -> None:
+    """Raise ``InputRefusal`` where the objects that may hold anything are too long for what they are for."""
+    for name, text in decode(data, dict[str, msgspec.Raw]).items():
+        if name in _FREE_FORM and len(bytes(text)) > MAX_FREE_FORM_BYTES:
+            raise InputRefusal(
+                name, f"has {len(bytes(text)):,} bytes", f"at most {MAX_FREE_FORM_BYTES:,} bytes describe a trace"
+            )
 
 
 def exchange_document(trace: Trace) -> JsonDocument:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.repeated_keys import check_keys
 from commcanary.artifacts.trace_row import Row
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ROW_FIELDS = frozenset(Row.__struct_fields__)
-_fields_of = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_Fields = dict[str, msgspec.Raw]
 
 
 class RowKeys:
@@ -35,7 +36,7 @@ class RowKeys:
         for index, (text, row) in enumerate(zip(texts, rows, strict=True), first):
             colons = text.count(b":")
             self._colons += colons
-            keys = _fields_of.decode(text).keys()
+            keys = decode(text, _Fields, f"events[{index}]").keys()
             inside = _within(row.rank_arrival_us) + _within(row.rank_compute_before_us)
             if colons != len(keys) + inside:
                 check_keys(text, f"events[{index}]")
@@ -44,7 +45,7 @@ class RowKeys:
 
     def add_beside_events(self, data: bytes) -> None:
         """The rest of the document ``data`` once all rows are read."""
-        fields = _fields_of.decode(data)
+        fields = decode(data, _Fields)
         self.ignored.update(fields.keys() - self._known)
         colons = len(fields)
         for key, text in fields.items():

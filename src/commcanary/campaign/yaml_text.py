@@ -80,5 +80,7 @@ def _values(node: yaml.Node, known: dict[int, int]) -> int:
         inside = node.value
     elif isinstance(node, yaml.MappingNode):
         inside = [part for pair in node.value for part in pair]
+    elif any("\ud800" <= letter <= "\udfff" for letter in node.value):
+        raise yaml.MarkedYAMLError(problem="half of a surrogate pair is no letter", problem_mark=node.start_mark)
     known[number] = 1 + sum(_values(part, known) for part in inside)
     return known[number]

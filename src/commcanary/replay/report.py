@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from commcanary.artifacts.content import table_digest
-from commcanary.artifacts.jsontext import convert, decode
+from commcanary.artifacts.jsontext import decode, split_off
 from commcanary.artifacts.number_lists import decoded_array, fractions
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
 from commcanary.errors import InputRefusal
@@ -194,13 +194,11 @@ def _to_json(stored: Stored[ReportHeader]) -> JsonDocument:
 
 
 def _from_json(data: bytes) -> Stored[ReportHeader]:
-    document = decode(data, dict[str, msgspec.Raw])
-    document.pop("content_id", None)
-    samples = bytes(document.pop("samples", b"null"))
-    header = convert({key: decode(bytes(text), Any, key) for key, text in document.items()}, ReportHeader)
-    if samples == b"null":
+    text, taken = split_off(data, "content_id", "samples")
+    header = decode(text, ReportHeader)
+    if "samples" not in taken:
         return Stored(header)
-    texts = decode(samples, dict[str, msgspec.Raw], "samples")
+    texts = decode(taken["samples"], dict[str, msgspec.Raw], "samples")
     columns = {name: decoded_array(text, fractions) for name, text in texts.items()}
     lengths = {None if column is None else len(column) for column in columns.values()}
     if set(columns) != set(_COLUMNS) or len(lengths) != 1 or None in lengths:
