@@ -28,8 +28,8 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 WORLD_SIZE = 2
 WARM_UP_STEPS = 2
-STEPS = 12
-MATRIX = 256
+STEPS = 16
+MATRIX = 192
 PRODUCTS = 24
 ELEMENTS = 1 << 20
 SEED = 20250611

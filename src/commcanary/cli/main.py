@@ -30,6 +30,7 @@ _COMMANDS = (
     "capture",
     "calibrate",
     "whatif",
+    "overlap_study",
     "export_param",
     "show",
     "convert",

@@ -18,6 +18,7 @@ from commcanary.judge.policy import POLICY_OUTCOME
 from commcanary.judge.report_verification import REPORT_VERIFICATION
 from commcanary.judge.source_verification import SOURCE_VERIFICATION
 from commcanary.judge.statistics import DECISIONS
+from commcanary.judge.study_document import OVERLAP_STUDY
 from commcanary.replay.report import REPORT
 from commcanary.sources.nccl_tests.calibration import CALIBRATION
 from commcanary.stages.compare import COMPARISONS
@@ -51,6 +52,7 @@ KINDS: tuple[Kind[Any], ...] = (
     PARAM_ACCOUNT,
     CALIBRATION,
     WHATIF,
+    OVERLAP_STUDY,
 )
 
 

@@ -44,11 +44,14 @@ class RankRead:
     calls: KinetoCalls | None
 
 
-def rank_timeline(profile: RankProfile, settings: KinetoSettings, table: CommunicationKernels) -> RankRead:
+def rank_timeline(
+    profile: RankProfile, settings: KinetoSettings, table: CommunicationKernels, *, communicates: bool = True
+) -> RankRead:
     """The timeline of ``profile``.
 
     The timeline is of kernels, so a call that cannot be read for certain is left out and counted, and a
-    profile without a rank has no calls. Raises ``InputRefusal`` where nothing ran on a device or, for
+    profile without a rank has no calls. ``communicates=False`` admits a host that only computes.
+    Raises ``InputRefusal`` where nothing ran on a device or, for
     a job on CPUs, no transfer is marked.
     """
     job, no_calls = _job(profile)
@@ -63,7 +66,7 @@ def rank_timeline(profile: RankProfile, settings: KinetoSettings, table: Communi
     if on_device:
         rows, rules = device_rows(profile, table, lane)
         names = tuple(profile.kernel_names.values)
-    elif len(communicating_marks(profile)):
+    elif len(communicating_marks(profile)) or (len(profile.host) and not communicates):
         rows, rules, names = host_rows(profile)
     else:
         raise InputRefusal(

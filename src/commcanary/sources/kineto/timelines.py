@@ -17,6 +17,7 @@ from commcanary.timeline.communication_kernels import CommunicationKernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import BinaryIO
 
     from commcanary.artifacts.stored import SourceFile
 
@@ -29,9 +30,12 @@ class Timelines:
     files: tuple[SourceFile, ...]
 
 
-def read_timelines(paths: Sequence[Path | str], settings: KinetoSettings | None = None) -> Timelines:
+def read_timelines(
+    paths: Sequence[Path | str], settings: KinetoSettings | None = None, *, communicates: bool = True
+) -> Timelines:
     """Timelines of the profiles of one job (``.json``, ``.json.gz``, archives of them), one or more ranks.
 
+    ``communicates=False`` admits jobs on CPUs that only compute.
     Raises ``InputRefusal`` naming file, place, value and remedy where a profile cannot be read, shows
     nothing to measure, or belongs to another job than the first.
     """
@@ -47,7 +51,7 @@ def read_timelines(paths: Sequence[Path | str], settings: KinetoSettings | None 
             with reading(path):
                 for name, stream in profiles_in(path):
                     try:
-                        reads.append(rank_timeline(read_profile(name, stream, settings.repair), settings, table))
+                        reads.append(_timeline(name, stream, settings, table, communicates))
                     except Refusal as refusal:
                         member = str(path) if name == path.name else f"{path}({name})"
                         raise refusal.in_file(member) from refusal.__cause__
@@ -57,3 +61,10 @@ def read_timelines(paths: Sequence[Path | str], settings: KinetoSettings | None 
     if len(known) == len(reads):
         reads.sort(key=lambda read: read.timeline.rank or 0)
     return Timelines(tuple(reads), digests.result())
+
+
+def _timeline(
+    name: str, stream: BinaryIO, settings: KinetoSettings, table: CommunicationKernels, communicates: bool
+) -> RankRead:
+    profile = read_profile(name, stream, settings.repair)
+    return rank_timeline(profile, settings, table, communicates=communicates)
