@@ -8,6 +8,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from commcanary.errors import InputRefusal, UsageError
 from commcanary.judge.ranking import MAKESPAN_US, RANKING_METRICS
 from commcanary.judge.report_samples import by_run
@@ -16,10 +18,10 @@ from commcanary.replay.assumptions import assumed
 from commcanary.replay.configuration import Configuration, Protocol
 from commcanary.replay.metrics import ExposedMetrics, Metrics, summarise
 from commcanary.replay.model import model_named
+from commcanary.replay.ordering import replayed_order
 from commcanary.replay.schedule_summary import makespan_us
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from commcanary.artifacts.events import Events
@@ -73,19 +75,31 @@ class Reference:
         self.outcomes = self.replayed(trace.events)
 
     def replayed(self, events: Events, ablations: tuple[str, ...] | None = None) -> dict[str, Outcome]:
-        """The outcome of ``events`` under every configuration, by name; ``ablations`` in place of the protocol's."""
+        """The outcome of ``events`` under every configuration, by name; ``ablations`` in place of the protocol's.
+
+        Exposed latencies stand in program order, even where the order of replay is ablated: event i is event i.
+        """
         ablated = self.protocol.ablations if ablations is None else ablations
         known, _ = assumed(events, self.declared)
         prepared = self.model.prepare(known, ablated)
+        order = replayed_order(known, ablated)
         protocol = self.protocol
         runs = len(protocol.seeds) * protocol.iterations
         found = {}
         for name, configuration in self.configurations.items():
             samples = self.model.run(prepared, configuration, protocol.seeds, protocol.iterations)
-            found[name] = Outcome(
-                summarise(samples, known, ablated), by_run(samples.exposed_us, runs), makespan_us(samples.schedule)
-            )
+            exposed = _in_program_order(by_run(samples.exposed_us, runs), order)
+            found[name] = Outcome(summarise(samples, known, ablated), exposed, makespan_us(samples.schedule))
         return found
+
+
+def _in_program_order(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """float64[runs, events] of a replay in ``order``, put back to where the events stand in the trace."""
+    if (order[1:] > order[:-1]).all():
+        return values
+    placed = np.empty_like(values)
+    placed[:, order] = values
+    return placed
 
 
 def ranked_values(outcomes: Mapping[str, Outcome]) -> dict[str, dict[str, float]]:
