@@ -84,11 +84,12 @@ def check_same_job(ranks: Sequence[RankCalls]) -> None:
                 )
 
 
-def matched(ranks: Sequence[RankCalls]) -> list[Matched]:
+def matched(ranks: Sequence[RankCalls], partial: bool = False) -> list[Matched]:
     """The groups' events.
 
-    With several profiles every member of every group must be among them. Raises ``InputRefusal`` naming
-    the ranks that are missing, or the first call at which two ranks of a group diverge.
+    With several profiles every member of every group must be among them, unless ``partial`` ones are welcome.
+    Raises ``InputRefusal`` naming the ranks that are missing, or the first call at which two ranks of a group
+    diverge.
     """
     positions = {calls.job.rank: position for position, calls in enumerate(ranks)}
     programs: dict[tuple[ProcessGroup, bool], dict[int, Ints]] = {}
@@ -105,7 +106,7 @@ def matched(ranks: Sequence[RankCalls]) -> list[Matched]:
     for (group, _), calls_of in programs.items():
         present = tuple(positions[rank] for rank in group.members if rank in positions)
         missing = [rank for rank in group.members if rank not in positions]
-        if missing and len(ranks) > 1:
+        if missing and len(ranks) > 1 and not partial:
             shown = ", ".join(str(rank) for rank in missing[:8]) + (", ..." if len(missing) > 8 else "")
             raise InputRefusal(
                 "",

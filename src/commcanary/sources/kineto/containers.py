@@ -6,41 +6,21 @@ What a file is says its first bytes, not its name.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import tarfile
-import zlib
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from commcanary.artifacts.files import check_file
 from commcanary.artifacts.input_limit import check_input_bytes, max_input_bytes
-from commcanary.artifacts.stored import SourceFile
-from commcanary.errors import InputRefusal, Refusal, StorageRefusal
+from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 _GZIP = b"\x1f\x8b"
 _TAR_AT = 257
 _TAR = b"ustar"
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn what goes wrong while ``path`` is read into a ``Refusal`` that names it."""
-    try:
-        yield
-    except Refusal as refusal:
-        raise refusal.in_file(str(path)) from refusal.__cause__
-    except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError) as error:
-        raise InputRefusal(
-            "", f"the compressed data are damaged ({error})", "copy or export the file again", file=str(path)
-        ) from error
-    except OSError as error:
-        raise StorageRefusal(
-            "", f"cannot be read ({error.strerror or error})", "check the name and its rights", file=str(path)
-        ) from error
 
 
 def profiles_in(path: Path) -> Iterator[tuple[str, BinaryIO]]:
@@ -61,18 +41,6 @@ def profiles_in(path: Path) -> Iterator[tuple[str, BinaryIO]]:
                 yield member.name, _bounded(_unzipped(cast("BinaryIO", content), stack))
         else:
             yield path.name, _bounded(stream)
-
-
-def source_files(paths: Sequence[Path]) -> tuple[SourceFile, ...]:
-    """Base name, size and SHA-256 of each file as it lies on disk."""
-    found = []
-    for path in paths:
-        with reading(path):
-            check_file(path)
-        with reading(path), path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            found.append(SourceFile(path.name, path.stat().st_size, digest))
-    return tuple(found)
 
 
 class _Bounded:

@@ -19,9 +19,10 @@ from commcanary.sources.calls.imported import Imported
 from commcanary.sources.calls.job import job_of
 from commcanary.sources.calls.matching import check_same_job, matched
 from commcanary.sources.calls.merging import Merged, merged_events
+from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
+from commcanary.sources.files import reading, source_files
 from commcanary.sources.kineto.call_reader import CallReader
-from commcanary.sources.kineto.containers import profiles_in, reading, source_files
-from commcanary.sources.kineto.phases import UNKNOWN_PHASE
+from commcanary.sources.kineto.containers import profiles_in
 from commcanary.sources.kineto.rank_calls import rank_calls
 from commcanary.sources.kineto.reading import read_profile
 from commcanary.sources.kineto.settings import KinetoSettings

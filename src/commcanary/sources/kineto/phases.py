@@ -6,30 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from commcanary.sources.calls.phase_names import UNKNOWN_PHASE, phase_of_block
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commcanary.sources.kineto.rank_profile import RankProfile
-
-UNKNOWN_PHASE = "unknown"
-_PHASES = frozenset({"forward", "backward", "optimizer", "prefill", "decode"})
-_DECORATION = " #\t"
-
-
-def phase_of_block(name: str, more: tuple[str, ...] = ()) -> str | None:
-    """Phase that an annotation names (``## forward ##``: forward), None for other annotations.
-
-    ``more`` are annotation names that become phases of their own. ``Optimizer.step#SGD.step`` is the
-    optimizer's, ``DistributedDataParallel.forward`` forward.
-    """
-    if name in more:
-        return name
-    plain = name.strip(_DECORATION).lower()
-    if plain in _PHASES:
-        return plain
-    if plain.startswith("optimizer.step#"):
-        return "optimizer"
-    return "forward" if plain.endswith("dataparallel.forward") else None
 
 
 def phases_of_calls(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from commcanary.errors import InputRefusal, Refusal
 from commcanary.sources.calls.matching import check_same_job
-from commcanary.sources.kineto.containers import profiles_in, reading, source_files
+from commcanary.sources.files import reading, source_files
+from commcanary.sources.kineto.containers import profiles_in
 from commcanary.sources.kineto.rank_timeline import RankRead, rank_timeline
 from commcanary.sources.kineto.reading import read_profile
 from commcanary.sources.kineto.settings import KinetoSettings
