@@ -51,7 +51,7 @@ def refusal(tmp_path: Path, text: str) -> str:
         (changed("campaign", to=...), "top level", "campaign"),
         (changed("campaign", to="a/b"), "campaign", "regex"),
         (changed("workloads", to=[]), "workloads", "length"),
-        (changed("workloads", 0, "source", "kind", to="nsys"), "workloads[0].source", "nsys"),
+        (changed("workloads", 0, "source", "kind", to="nowhere"), "workloads[0].source", "nowhere"),
         (
             changed("workloads", 0, "representations", to=[{"name": "canary", "method": "random"}]),
             "workloads[0].representations[0].method",

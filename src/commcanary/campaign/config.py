@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from commcanary.campaign.workload_sources import Count, Seed, Source
 from commcanary.judge.null_calibration import CalibrationSettings
 from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
@@ -21,54 +22,9 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 Name = Annotated[str, msgspec.Meta(pattern=NAME_PATTERN)]
 """Names become folders: letters, digits, dot, dash and underscore."""
 
-Rank = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,9}$")]
-
-Count = Annotated[int, msgspec.Meta(ge=1)]
-Seed = Annotated[int, msgspec.Meta(ge=0)]
-
 
 class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Unknown keys are refused."""
-
-
-class SynthSource(_Strict, tag_field="kind", tag="synth", frozen=True, kw_only=True):
-    """A trace made by ``commcanary synth NAME``."""
-
-    name: str
-    seed: Seed = 7
-    events: Count | None = None
-
-
-class TraceSource(_Strict, tag_field="kind", tag="trace", frozen=True, kw_only=True):
-    """A trace file (``.json`` or ``.parquet``); the path is relative to the configuration file."""
-
-    path: str
-
-
-class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True, kw_only=True):
-    """Kineto profiles, one or more ranks of one job; paths are relative to the configuration file.
-
-    Clocks: ``shared`` takes the ranks' clocks as one, ``estimate`` fits offsets from collectives,
-    ``offsets`` takes ``clock_offsets_us`` (rank -> us); without any, arrival skew is unknown.
-    """
-
-    profiles: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
-    clock: Literal["unknown", "shared", "estimate", "offsets"] = "unknown"
-    clock_offsets_us: dict[Rank, float] = {}
-    phase: str | None = None
-    phase_annotations: tuple[str, ...] = ()
-    assume_default_group: bool = False
-    process_group: str | None = None
-
-
-class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_only=True):
-    """What a job communicates while ``command`` runs it; ``auto`` records ``torch.distributed`` in every rank."""
-
-    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
-    auto: bool = True
-
-
-Source = SynthSource | TraceSource | KinetoSource | CaptureSource
 
 
 class Representation(_Strict, frozen=True, kw_only=True):

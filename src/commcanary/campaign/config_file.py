@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.jsontext import convert
-from commcanary.campaign.config import NAME_PATTERN, CampaignConfig, KinetoSource, SynthSource, TraceSource, Workload
+from commcanary.campaign.config import NAME_PATTERN, CampaignConfig, Workload
+from commcanary.campaign.workload_sources import SynthSource, files_of
 from commcanary.campaign.yaml_text import load_yaml
 from commcanary.errors import InputRefusal, Refusal
 from commcanary.judge.policy import Policy
@@ -117,11 +118,8 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
     source = workload.source
     if isinstance(source, SynthSource) and source.name not in NAMES:
         raise InputRefusal("source.name", f"{source.name!r} is unknown", f"known are {', '.join(NAMES)}")
-    if isinstance(source, TraceSource):
-        _existing("source.path", folder / source.path)
-    if isinstance(source, KinetoSource):
-        for number, profile in enumerate(source.profiles):
-            _existing(f"source.profiles[{number}]", folder / profile)
+    for key, name in files_of(source).items():
+        _existing(f"source.{key}", folder / name)
 
 
 def _check_methods(workload: Workload, methods: dict[str, str]) -> None:

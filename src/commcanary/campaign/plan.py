@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from commcanary.campaign.config import CampaignConfig, KinetoSource, Representation, TraceSource, Workload
+from commcanary.campaign.config import CampaignConfig, Representation, Workload
 from commcanary.campaign.config_file import load_config
+from commcanary.campaign.workload_sources import files_of
 from commcanary.replay.configuration import Configuration, Protocol
 from commcanary.units import ns_from_us
 
@@ -146,9 +147,4 @@ class Plan:
 
     def source_files(self, workload: str) -> tuple[Path, ...]:
         """The files that a workload's trace is made from, resolved against the configuration's folder."""
-        source = self.workload(workload).source
-        if isinstance(source, TraceSource):
-            return (self.folder / source.path,)
-        if isinstance(source, KinetoSource):
-            return tuple(self.folder / profile for profile in source.profiles)
-        return ()
+        return tuple(self.folder / name for name in files_of(self.workload(workload).source).values())

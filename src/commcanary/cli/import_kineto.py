@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from commcanary.cli.options import Output, numbers
+from commcanary.cli.importing import kernel_rules, offsets_of_ranks, told
+from commcanary.cli.options import Output
 from commcanary.cli.progress import working
-from commcanary.errors import UsageError
-
-if TYPE_CHECKING:
-    from commcanary.timeline.communication_kernels import KernelRule
 
 
 def command(
@@ -55,35 +52,12 @@ def command(
         process_group=process_group,
         assume_shared_clock=assume_shared_clock,
         estimate_clock=estimate_clock,
-        clock_offsets_us=_per_rank(clock_offset_us),
+        clock_offsets_us=offsets_of_ranks(clock_offset_us),
         assume_default_group=assume_default_group,
         on_error=on_error,
         repair=repair,
-        kernel_rules=_rules(communication_kernel),
+        kernel_rules=kernel_rules(communication_kernel),
     )
     with working("importing " + ", ".join(path.name for path in profiles)):
         imported = import_kineto_stage(profiles, output, settings)
-    print(imported.summary)
-    for field, reason in imported.trace.header.unknown.items():
-        print(f"unknown {field}: {reason}")
-
-
-def _per_rank(given: list[str] | None) -> dict[int, float]:
-    offsets = {}
-    for rank, us in numbers("--clock-offset-us", given).items():
-        if not rank.isdecimal():
-            raise UsageError(f"--clock-offset-us {rank}={us}: give RANK=US with a rank number")
-        offsets[int(rank)] = us
-    return offsets
-
-
-def _rules(given: list[str] | None) -> tuple[KernelRule, ...]:
-    from commcanary.timeline.communication_kernels import KernelRule
-
-    rules = []
-    for text in given or []:
-        family, separator, pattern = text.partition("=")
-        if not separator:
-            raise UsageError(f"--communication-kernel {text}: give FAMILY=REGEX")
-        rules.append(KernelRule(family, pattern))
-    return tuple(rules)
+    told(imported)

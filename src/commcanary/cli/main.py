@@ -27,6 +27,7 @@ _COMMANDS = (
     "reduce",
     "baseline",
     "import_kineto",
+    "import_nsys",
     "capture",
     "calibrate",
     "whatif",

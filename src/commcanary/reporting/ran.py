@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from commcanary.campaign.config import KinetoSource, SynthSource, TraceSource
+from commcanary.campaign.workload_sources import KinetoSource, NsysSource, SynthSource, files_of
 from commcanary.reporting.words import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commcanary.campaign.config import Source
     from commcanary.campaign.plan import Plan
+    from commcanary.campaign.workload_sources import Source
     from commcanary.replay.configuration import Configuration
     from commcanary.reporting.tables import RepresentationRow
+
+
+_KINDS: dict[type, str] = {KinetoSource: "Kineto profiles", NsysSource: "Nsight Systems exports"}
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,7 @@ def configuration_table(plan: Plan) -> ConfigurationTable:
 def _source(source: Source) -> str:
     if isinstance(source, SynthSource):
         return f"synthetic trace {source.name}, seed {source.seed}"
-    if isinstance(source, KinetoSource):
-        names = ", ".join(PurePath(profile).name for profile in source.profiles)
-        return f"Kineto profiles {names}; clock {source.clock}"
-    if isinstance(source, TraceSource):
-        return f"trace {PurePath(source.path).name}"
-    return str(source.__struct_config__.tag)
+    names = ", ".join(PurePath(name).name for name in files_of(source).values())
+    clock = getattr(source, "clock", None)
+    kind = _KINDS.get(type(source), str(source.__struct_config__.tag))
+    return " ".join(part for part in (kind, names) if part) + ("" if clock is None else f"; clock {clock}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from commcanary.sources.capture.importer import merge_shards
 from commcanary.sources.kineto.importer import import_kineto
+from commcanary.sources.nsys.importer import import_nsys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +41,7 @@ SOURCES = {
     source.name: source
     for source in (
         Source("kineto", "PyTorch profiler (Kineto) chrome traces", import_kineto),
+        Source("nsys", "Nsight Systems exports (SQLite)", import_nsys),
         Source("capture", "shards of commcanary capture", merge_shards),
     )
 }

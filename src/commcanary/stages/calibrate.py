@@ -10,7 +10,7 @@ from commcanary.artifacts.files import write_artifact
 from commcanary.artifacts.stored import Stored
 from commcanary.campaign.config import NAME_PATTERN
 from commcanary.errors import UsageError
-from commcanary.sources.kineto.containers import source_files
+from commcanary.sources.files import source_files
 from commcanary.sources.nccl_tests.calibration import CALIBRATION, CalibratedTable, Calibration, calibrated
 from commcanary.sources.nccl_tests.reading import read_nccl_tests
 from commcanary.stages.reading import naming

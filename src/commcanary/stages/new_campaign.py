@@ -13,12 +13,12 @@ from commcanary.artifacts.atomic import write_text
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.files import SUFFIXES, format_of
 from commcanary.artifacts.trace import TRACE_FORMAT
-from commcanary.campaign.config import KinetoSource
+from commcanary.campaign.workload_sources import KinetoSource
 from commcanary.errors import InputRefusal, Refusal, UsageError
 from commcanary.replay.configuration import NAMED
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.stages.reading import read_trace
-from commcanary.stages.trace import kineto_settings
+from commcanary.stages.source_settings import kineto_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

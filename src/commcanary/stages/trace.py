@@ -10,12 +10,13 @@ from commcanary.artifacts.files import write_artifact
 from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
-from commcanary.campaign.config import CaptureSource, KinetoSource, Source, SynthSource, TraceSource
+from commcanary.campaign.workload_sources import CaptureSource, KinetoSource, NsysSource, Source, SynthSource
 from commcanary.sources.capture.session import captured
 from commcanary.sources.kineto.importer import import_kineto
-from commcanary.sources.kineto.settings import KinetoSettings
+from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_trace
+from commcanary.stages.source_settings import kineto_settings, nsys_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,23 +44,11 @@ class _Holder(msgspec.Struct):
     source: Source
 
 
-def _made(workload: str, source: SynthSource | TraceSource | KinetoSource, files: Sequence[Path]) -> Trace:
+def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:
     if isinstance(source, SynthSource):
         return synthetic(source.name, source.seed, source.events)
     if isinstance(source, KinetoSource):
         return import_kineto(files, kineto_settings(source, workload)).trace
+    if isinstance(source, NsysSource):
+        return import_nsys(files, nsys_settings(source, workload)).trace
     return read_trace(files[0])
-
-
-def kineto_settings(source: KinetoSource, workload: str) -> KinetoSettings:
-    """The importer's settings behind a campaign's Kineto source."""
-    return KinetoSettings(
-        workload_name=workload,
-        phase=source.phase,
-        phase_annotations=source.phase_annotations,
-        process_group=source.process_group,
-        assume_shared_clock=source.clock == "shared",
-        estimate_clock=source.clock == "estimate",
-        clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
-        assume_default_group=source.assume_default_group,
-    )

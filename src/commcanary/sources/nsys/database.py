@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from array import array
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from commcanary.artifacts.files import check_file
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
@@ -23,8 +26,13 @@ if TYPE_CHECKING:
 UNKNOWN = -1
 """Where a whole number is NULL, or its column is not there."""
 
+LATEST_NS = 4 * 10**18
+"""Times of a session lie within this of 0: sums then fit 64 bits."""
+
+LONGEST_NS = 10**15
+"""No range or kernel lasts longer (eleven days)."""
+
 _MAGIC = b"SQLite format 3\x00"
-_AT_ONCE = 65_536
 EXPORT_AGAIN = "nsys export --type=sqlite --include-blobs=true --force-overwrite=true -o {stem}.sqlite {stem}.nsys-rep"
 
 
@@ -78,15 +86,26 @@ class Export:
             f"ifnull({_quoted(c)}, -1)" if c in table.columns else "rowid" if c == "rowid" else "-1" for c in wanted
         ]
         text = f"SELECT {', '.join(asked)} FROM {_quoted(table.name)} {where} {order}"
-        parts = []
         with self._naming(table.name), closing(self._connection.execute(text)) as cursor:
-            while rows := cursor.fetchmany(_AT_ONCE):
-                part = np.asarray(rows)
-                if part.dtype != np.int64:
-                    raise _no_number(table.name, wanted, rows)
-                parts.append(part)
-        whole = np.concatenate(parts) if parts else np.zeros((0, len(wanted)), np.int64)
+            try:
+                whole = np.frombuffer(array("q", chain.from_iterable(cursor)), np.int64).reshape(-1, len(wanted))
+            except TypeError:
+                raise self._no_number(table, wanted, where) from None
         return {column: np.ascontiguousarray(whole[:, at]) for at, column in enumerate(wanted)}
+
+    def _no_number(self, table: Table, wanted: Sequence[str], where: str) -> InputRefusal:
+        """The refusal of the first value that is no whole number."""
+        for column in (c for c in wanted if c in table.columns):
+            kind = f"typeof({_quoted(column)}) NOT IN ('integer', 'null')"
+            rows = self._all(
+                f"SELECT rowid, {_quoted(column)} FROM (SELECT rowid, {_quoted(column)} FROM {_quoted(table.name)} "
+                f"{where}) WHERE {kind} LIMIT 1",
+                table.name,
+            )
+            for row, value in rows:
+                found = f"is {value!r:.60}"
+                return InputRefusal(f"{table.name}[{row}].{column}", found, "it is a whole number; export again")
+        return InputRefusal(table.name, "holds values that are no whole numbers", "export the report again")
 
     def rows(self, text: str, place: str) -> list[tuple[Any, ...]]:
         """Rows of a query about the table ``place``."""
@@ -128,6 +147,7 @@ def opened(path: Path) -> Iterator[Export]:
 
     Raises ``InputRefusal`` for what is no SQLite database or only a part of one, ``OSError`` where there is no file.
     """
+    check_file(path)
     with path.open("rb") as stream:
         head = stream.read(100)
     if not head.startswith(_MAGIC):
@@ -140,6 +160,15 @@ def opened(path: Path) -> Iterator[Export]:
             yield Export(connection, path)
     except sqlite3.Error as error:
         raise InputRefusal("", f"is no readable database ({error})", f"export again: {export_command(path)}") from error
+
+
+def time_fault(start: int, end: int) -> str | None:
+    """What is wrong with an interval of the session, or None."""
+    if abs(start) > LATEST_NS:
+        return f"starts at {start} ns, which is no time of a session"
+    if end < start:
+        return f"ends at {end} ns, before its start at {start}"
+    return f"lasts {end - start} ns" if end - start > LONGEST_NS else None
 
 
 def text_of(value: Any) -> str:
@@ -163,11 +192,3 @@ def _check_whole(head: bytes, path: Path) -> None:
             f"is truncated: {lies} bytes of {size * pages}",
             f"copy it again, or export again: {export_command(path)}",
         )
-
-
-def _no_number(table: str, wanted: Sequence[str], rows: list[tuple[Any, ...]]) -> InputRefusal:
-    for row in rows:
-        for column, value in zip(wanted, row, strict=True):
-            if not isinstance(value, int):
-                return InputRefusal(f"{table}.{column}", f"is {value!r:.60}", "it is a whole number; export again")
-    return InputRefusal(table, "holds numbers that are not whole", "export the report again")

@@ -13,7 +13,7 @@ import numpy as np
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
-from commcanary.errors import InputRefusal
+from commcanary.errors import InputRefusal, Refusal
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import Clock, clock_of
 from commcanary.sources.calls.imported import Imported
@@ -55,10 +55,17 @@ def import_nsys(paths: Sequence[Path | str], settings: NsysSettings | None = Non
     for path in files:
         with reading(path):
             reads.append(read_export(path, settings, table))
+    try:
+        return _imported(files, reads, settings)
+    except Refusal as refusal:
+        raise refusal.in_file(str(files[0]) if len(files) == 1 else f"{len(files)} exports") from refusal.__cause__
+
+
+def _imported(files: Sequence[Path], reads: Sequence[ExportRead], settings: NsysSettings) -> Imported:
     communicators = communicators_of(reads, settings)
     ranks = _ranks(reads, communicators, settings)
     calls = [rank.calls for rank in ranks]
-    _check_something(ranks, reads)
+    _check_something(ranks, reads[0].table)
     groups = matched(calls, partial=True)
     clock = _clock(len(reads), calls, groups, settings.clock)
     groups, trimmed = _trimmed(groups, ranks, settings)
@@ -96,19 +103,17 @@ def _ranks(reads: Sequence[ExportRead], communicators: Communicators, settings: 
     return ranks
 
 
-def _check_something(ranks: Sequence[Rank], reads: Sequence[ExportRead]) -> None:
+def _check_something(ranks: Sequence[Rank], table: str) -> None:
     if any(len(rank.calls) for rank in ranks):
         return
     left = sum((rank.own.left for rank in ranks), Counter[tuple[str, Fate, str]]())
     seen = ", ".join(f"{count} {fate} ({reason})" for (_, fate, reason), count in sorted(left.items()))
     bare = sum(rank.own.unknown for rank in ranks)
     seen = ", ".join(part for part in (seen, f"{bare} without a payload" if bare else "") if part)
-    file = str(reads[0].path) if len(reads) == 1 else f"{len(reads)} files"
     raise InputRefusal(
-        reads[0].table,
+        table,
         f"nothing to import: no call that moves data but {seen or 'none'}",
         "capture steps of a distributed job",
-        file=file,
     )
 
 

@@ -1,4 +1,4 @@
-"""The kernels of an export as columns: which communicate, who launched them, and what else ran meanwhile."""
+"""The kernels of an export: those that communicate, with who launched them, and when a device computed."""
 
 from __future__ import annotations
 
@@ -8,48 +8,51 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commcanary.errors import InputRefusal
-from commcanary.sources.nsys.database import UNKNOWN
+from commcanary.sources.nsys.database import LATEST_NS, LONGEST_NS, UNKNOWN, time_fault
 from commcanary.sources.nsys.ranges import PROCESS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from commcanary.sources.nsys.database import Export
+    from commcanary.sources.nsys.database import Export, Table
     from commcanary.timeline.communication_kernels import CommunicationKernels
 
     Ints = NDArray[np.int64]
 
+KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+NAMES = ("demangledName", "shortName", "mangledName")
+"""Columns of a kernel's name, best first."""
+
 
 @dataclass(frozen=True)
 class ExportKernels:
-    """All kernels of an export in order of start; columns are int64[n], times in ns of the session, -1 unknown.
+    """The communication kernels of an export in order of start; columns are int64[n], ns of the session, -1 unknown.
 
-    ``process`` is the number of ``globalPid // PROCESS``; ``name`` indexes ``names``, ``rule`` the families of
-    ``rules`` (-1: compute). ``thread`` and ``launch`` say which thread launched a communication kernel and when.
-    ``graph`` marks kernels of a CUDA graph, which no single call launches.
+    ``process`` is ``globalPid // PROCESS``; ``rule`` indexes the families of ``rules``. ``thread`` and ``launch`` say
+    which thread launched a kernel and when. ``graph`` marks kernels of a CUDA graph, which no single call launches.
+    ``computing`` are the start, end and device of all other kernels, ``listed`` the number of all.
     """
 
     start: Ints
     end: Ints
     device: Ints
-    stream: Ints
     process: Ints
-    correlation: Ints
     graph: NDArray[np.bool_]
-    name: Ints
     rule: Ints
     thread: Ints
     launch: Ints
-    names: tuple[str, ...]
     rules: tuple[str, ...]
+    computing: dict[str, Ints]
 
     def __len__(self) -> int:
         return len(self.start)
 
     @property
-    def communicating(self) -> NDArray[np.bool_]:
-        """bool[n]: the kernels that a rule of the table of communication kernels claims."""
-        return np.asarray(self.rule != UNKNOWN)
+    def listed(self) -> int:
+        """Kernels of the export, of all kinds."""
+        return len(self) + len(self.computing["start"])
 
 
 def export_kernels(export: Export, strings: dict[int, str], table: CommunicationKernels) -> ExportKernels | None:
@@ -57,78 +60,97 @@ def export_kernels(export: Export, strings: dict[int, str], table: Communication
 
     Raises ``InputRefusal`` for a kernel that ends before it starts and for columns that are not there.
     """
-    kernels = export.table("CUPTI_ACTIVITY_KIND_KERNEL")
+    kernels = export.table(KERNELS)
     if kernels is None or not export.count(kernels):
         return None
-    named = next((c for c in ("demangledName", "shortName", "mangledName") if c in kernels.columns), "demangledName")
-    wanted = ("start", "end", "deviceId", "streamId", "globalPid", "correlationId", "graphNodeId", named)
-    column = export.numbers(kernels, wanted, needed=("start", "end", "deviceId", named))
-    order = np.argsort(column["start"], kind="stable")
-    if len(order) and not (np.diff(order) == 1).all():
-        column = {key: values[order] for key, values in column.items()}
-    wrong = np.flatnonzero(column["end"] < column["start"])
-    if len(wrong):
-        at = int(wrong[0])
-        found = f"is {column['end'][at]}, before its start {column['start'][at]}"
-        raise InputRefusal(f"{kernels.name}.end", found, "export the report again")
-    numbers, name = np.unique(column[named], return_inverse=True)
-    names = tuple(strings.get(int(number), "") for number in numbers)
-    families = [table.family(text) for text in names]
-    rules = tuple(sorted({family for family in families if family is not None}))
-    rule_of_name = np.asarray([UNKNOWN if f is None else rules.index(f) for f in families], np.int64)
-    rule = rule_of_name[name]
+    named = name_column(kernels)
+    families = {
+        number: family
+        for (number,) in export.rows(f'SELECT DISTINCT "{named}" FROM "{kernels.name}"', kernels.name)
+        if (family := table.family(strings.get(number, ""))) is not None
+    }
+    some = ",".join(str(number) for number in families if isinstance(number, int))
+    mine, others = f'WHERE "{named}" IN ({some})', f'WHERE "{named}" NOT IN ({some})'
+    wanted = ("start", "end", "deviceId", "globalPid", "correlationId", "graphNodeId", named)
+    column = in_order(export, kernels, wanted, mine)
+    computing = in_order(export, kernels, ("start", "end", "deviceId"), others)
+    rules = tuple(sorted(set(families.values())))
+    rule_of_name = {number: rules.index(family) for number, family in families.items()}
     process = np.where(column["globalPid"] == UNKNOWN, UNKNOWN, column["globalPid"] // PROCESS)
-    thread, launch = _launches(export, rule != UNKNOWN, process, column["correlationId"])
-    process = np.where((process == UNKNOWN) & (thread != UNKNOWN), thread // PROCESS, process)
+    thread, launch = launches(
+        export, process, column["correlationId"], f'SELECT correlationId FROM "{kernels.name}" {mine}'
+    )
     return ExportKernels(
         column["start"],
         column["end"],
         column["deviceId"],
-        column["streamId"],
-        process,
-        column["correlationId"],
+        np.where((process == UNKNOWN) & (thread != UNKNOWN), thread // PROCESS, process),
         column["graphNodeId"] != UNKNOWN,
-        name.reshape(-1).astype(np.int64),
-        rule,
+        np.asarray([rule_of_name[number] for number in column[named].tolist()], np.int64),
         thread,
         launch,
-        names,
         rules,
+        computing,
     )
 
 
-def _launches(export: Export, chosen: NDArray[np.bool_], process: Ints, correlation: Ints) -> tuple[Ints, Ints]:
-    """Thread and time of the runtime call behind each chosen kernel, -1 where it is unknown or not one.
+def name_column(kernels: Table) -> str:
+    """The column that names a kernel; refused where there is none."""
+    for column in NAMES:
+        if column in kernels.columns:
+            return column
+    raise InputRefusal(f"{kernels.name}.{NAMES[0]}", "is missing", "export the report again")
 
-    A correlation is a number of its process. Where the export does not say a kernel's process, the number
-    must be one call's alone.
+
+def in_order(export: Export, kernels: Table, wanted: Sequence[str], where: str = "") -> dict[str, Ints]:
+    """Columns of the kernels that ``where`` picks, in order of start; refuses impossible times."""
+    column = export.numbers(kernels, wanted, where, needed=("start", "end", "deviceId"))
+    start, length = column["start"], column["end"] - column["start"]
+    wrong = (length < 0) | (length > LONGEST_NS) | (start > LATEST_NS) | (start < -LATEST_NS)
+    for at in np.flatnonzero(wrong)[:1].tolist():
+        fault = time_fault(int(start[at]), int(column["end"][at])) or "has impossible times"
+        raise InputRefusal(kernels.name, f"holds a kernel that {fault}", "export the report again")
+    if (start[1:] >= start[:-1]).all():
+        return column
+    order = np.argsort(start, kind="stable")
+    return {key: values[order] for key, values in column.items()}
+
+
+def launches(export: Export, process: Ints, correlation: Ints, correlations: str) -> tuple[Ints, Ints]:
+    """Thread and time of the runtime call behind each kernel, -1 where it is unknown or not one.
+
+    A correlation is a number of its process. Where the export does not say a kernel's process, the number must be
+    one thread's alone. ``correlations`` is the query that gives the numbers, for the database to pick rows by.
     """
-    thread, launch = np.full(len(chosen), UNKNOWN, np.int64), np.full(len(chosen), UNKNOWN, np.int64)
+    thread, launch = np.full(len(process), UNKNOWN, np.int64), np.full(len(process), UNKNOWN, np.int64)
     runtime = export.table("CUPTI_ACTIVITY_KIND_RUNTIME")
-    wanted = np.flatnonzero(chosen & (correlation != UNKNOWN))
-    if runtime is None or not len(wanted) or not {"globalTid", "correlationId", "start"} <= runtime.columns:
+    if runtime is None or not len(process) or not {"globalTid", "correlationId", "start"} <= runtime.columns:
         return thread, launch
-    low, high = int(correlation[wanted].min()), int(correlation[wanted].max())
-    calls = export.numbers(
-        runtime, ("correlationId", "globalTid", "start"), f"WHERE correlationId BETWEEN {low} AND {high}"
-    )
-    owner = calls["globalTid"] // PROCESS
-    by_both = np.lexsort((calls["start"], owner, calls["correlationId"]))
-    number, owner = calls["correlationId"][by_both], owner[by_both]
-    first = np.searchsorted(number, correlation[wanted], side="left")
-    last = np.searchsorted(number, correlation[wanted], side="right")
-    for at, kernel in enumerate(wanted.tolist()):
-        fits = range(first[at], last[at])
-        if process[kernel] != UNKNOWN:
-            fits = range(
-                first[at] + int(np.searchsorted(owner[first[at] : last[at]], process[kernel], side="left")),
-                first[at] + int(np.searchsorted(owner[first[at] : last[at]], process[kernel], side="right")),
-            )
-        threads = {int(calls["globalTid"][by_both[fit]]) for fit in fits}
-        if len(threads) == 1:  # several calls of one thread are one inside the other: the outer one comes first
-            call = by_both[fits[0]]
-            thread[kernel], launch[kernel] = calls["globalTid"][call], calls["start"][call]
+    calls = export.numbers(runtime, ("correlationId", "globalTid", "start"), f"WHERE correlationId IN ({correlations})")
+    known = correlation != UNKNOWN
+    for stated in (True, False):
+        kernels = np.flatnonzero(known & ((process != UNKNOWN) == stated))
+        owner = calls["globalTid"] // PROCESS if stated else np.zeros(len(calls["start"]), np.int64)
+        wanted = process[kernels] if stated else np.zeros(len(kernels), np.int64)
+        found = _only_thread(calls, owner, correlation[kernels], wanted)
+        behind = kernels[found != UNKNOWN]
+        chosen = found[found != UNKNOWN]
+        thread[behind], launch[behind] = calls["globalTid"][chosen], calls["start"][chosen]
     return thread, launch
+
+
+def _only_thread(calls: dict[str, Ints], owner: Ints, correlation: Ints, wanted: Ints) -> Ints:
+    """Index of the first call of each (owner, correlation), -1 where there is none or two threads have one."""
+    both = np.stack([np.concatenate([owner, wanted]), np.concatenate([calls["correlationId"], correlation])], axis=1)
+    _, key = np.unique(both, axis=0, return_inverse=True)
+    key = key.reshape(-1)
+    of_call, of_kernel = key[: len(owner)], key[len(owner) :]
+    order = np.lexsort((calls["start"], of_call))
+    first = np.full(int(key.max(initial=0)) + 1, UNKNOWN, np.int64)
+    first[of_call[order[::-1]]] = order[::-1]
+    several = np.zeros(len(first), np.bool_)
+    several[of_call[calls["globalTid"] != calls["globalTid"][first[of_call]]]] = True
+    return np.where(several[of_kernel], UNKNOWN, first[of_kernel])
 
 
 def graph_launches(export: Export) -> int:

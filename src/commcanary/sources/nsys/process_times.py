@@ -93,7 +93,7 @@ def process_times(
     if kernels is None:
         counts = Reconciled(calls.rank, len(window), len(launches), len(launches), 0, 0, 0)
         return _no_times(len(window), shared), counts, {}
-    mine = np.flatnonzero(kernels.communicating & (kernels.process == calls.process.number))
+    mine = np.flatnonzero(kernels.process == calls.process.number)
     _check_one_device(read, kernels, mine, calls)
     by_nccl = np.asarray([rule in NCCL_FAMILIES for rule in kernels.rules], np.bool_)[kernels.rule[mine]]
     nccl = mine[by_nccl]
@@ -162,13 +162,13 @@ class _Lane:
         self.overlap, self.before = np.zeros(len(nccl), np.int64), np.zeros(len(nccl), np.int64)
         if not len(nccl):
             return
-        on_device = kernels.device == kernels.device[nccl[0]]
-        computing = on_device & ~kernels.communicating
-        compute = Covered(kernels.start[computing], kernels.end[computing])
+        device = kernels.device[nccl[0]]
+        here = kernels.computing["deviceId"] == device
+        compute = Covered(kernels.computing["start"][here], kernels.computing["end"][here])
         self.overlap = compute.within(kernels.start[nccl], kernels.end[nccl])
         ends = np.maximum.accumulate(kernels.end[communicating])
         at = np.searchsorted(communicating, nccl) - 1
-        opening = int(kernels.start[on_device].min())
+        opening = min([int(kernels.start[kernels.device == device].min()), *compute.start[:1].tolist()])
         since = np.where(at >= 0, ends[np.maximum(at, 0)], opening)
         self.before = compute.within(np.minimum(since, kernels.start[nccl]), kernels.start[nccl])
 

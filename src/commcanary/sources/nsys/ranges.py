@@ -10,7 +10,7 @@ import numpy as np
 
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.phase_names import phase_of_block
-from commcanary.sources.nsys.database import text_of
+from commcanary.sources.nsys.database import text_of, time_fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,8 +105,9 @@ def _checked(table: Table, strings: dict[int, str]) -> Any:
             if not isinstance(value, int):
                 place = f"{table.name}[{row}].{column}"
                 raise InputRefusal(place, f"is {value!r:.40}", "it is a whole number; stop the capture after the job")
-        if end < start:
-            raise InputRefusal(f"{table.name}[{row}].end", f"is {end}, before its start {start}", "export again")
+        fault = time_fault(start, end)
+        if fault:
+            raise InputRefusal(f"{table.name}[{row}]", fault, "export the report again")
         return name.removeprefix("p"), blob or None, row, start, end, thread, domain
 
     return checked

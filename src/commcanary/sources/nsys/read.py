@@ -104,8 +104,7 @@ def _fields(ranges: NcclRanges, payloads: Payloads, table: str) -> tuple[Said, .
 def _nothing(export: Export, kernels: ExportKernels | None, found: str) -> InputRefusal:
     ran = "no kernel"
     if kernels is not None:
-        communicating = int(kernels.communicating.sum())
-        ran = f"{len(kernels):,} kernels of which {communicating:,} communicate"
+        ran = f"{kernels.listed:,} kernels of which {len(kernels):,} communicate"
     return InputRefusal(
         "NVTX_EVENTS",
         f"nothing to import: {found}; {ran}",

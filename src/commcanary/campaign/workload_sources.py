@@ -1,0 +1,88 @@
+"""Where a campaign's workload comes from: one type a kind of source, each key with its unit and its default."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+Rank = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,9}$")]
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Seed = Annotated[int, msgspec.Meta(ge=0)]
+
+Paths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+"""Files, relative to the configuration file."""
+
+ClockSource = Literal["unknown", "shared", "estimate", "offsets"]
+"""``shared`` takes the ranks' clocks as one, ``estimate`` fits offsets from collectives, ``offsets`` takes
+``clock_offsets_us`` (rank -> us); without any, arrival skew is unknown."""
+
+
+class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Unknown keys are refused."""
+
+
+class SynthSource(_Strict, tag_field="kind", tag="synth", frozen=True, kw_only=True):
+    """A trace made by ``commcanary synth NAME``."""
+
+    name: str
+    seed: Seed = 7
+    events: Count | None = None
+
+
+class TraceSource(_Strict, tag_field="kind", tag="trace", frozen=True, kw_only=True):
+    """A trace file (``.json`` or ``.parquet``)."""
+
+    path: str
+
+
+class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True, kw_only=True):
+    """Kineto profiles, one or more ranks of one job."""
+
+    profiles: Paths
+    clock: ClockSource = "unknown"
+    clock_offsets_us: dict[Rank, float] = {}
+    phase: str | None = None
+    phase_annotations: tuple[str, ...] = ()
+    assume_default_group: bool = False
+    process_group: str | None = None
+
+
+class NsysSource(_Strict, tag_field="kind", tag="nsys", frozen=True, kw_only=True):
+    """Nsight Systems exports with blobs, of one node or of all nodes of a job; the clock is about several exports."""
+
+    exports: Paths
+    clock: ClockSource = "unknown"
+    clock_offsets_us: dict[Rank, float] = {}
+    trim_s: tuple[float, float] | None = None
+    phase: str | None = None
+    phase_annotations: tuple[str, ...] = ()
+    assume_default_group: bool = False
+    assume_all_ranks_captured: bool = False
+    process_group: str | None = None
+
+
+class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_only=True):
+    """What a job communicates while ``command`` runs it; ``auto`` records ``torch.distributed`` in every rank."""
+
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    auto: bool = True
+
+
+Source = SynthSource | TraceSource | KinetoSource | NsysSource | CaptureSource
+
+_FILES = ("path", "profiles", "exports")
+"""Keys that name files."""
+
+
+def files_of(source: Source) -> dict[str, str]:
+    """The files that a trace is made from, as configured, by the path of the key that names each."""
+    found: dict[str, str] = {}
+    for key in _FILES:
+        value = getattr(source, key, ())
+        if isinstance(value, str):
+            found[key] = value
+        else:
+            found |= {f"{key}[{number}]": name for number, name in enumerate(value)}
+    return found

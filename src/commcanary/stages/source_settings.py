@@ -1,0 +1,41 @@
+"""The importers' settings behind the sources of a campaign's configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commcanary.sources.kineto.settings import KinetoSettings
+from commcanary.sources.nsys.settings import NsysSettings
+
+if TYPE_CHECKING:
+    from commcanary.campaign.workload_sources import KinetoSource, NsysSource
+
+
+def kineto_settings(source: KinetoSource, workload: str) -> KinetoSettings:
+    """The settings of ``import_kineto``."""
+    return KinetoSettings(
+        workload_name=workload,
+        phase=source.phase,
+        phase_annotations=source.phase_annotations,
+        process_group=source.process_group,
+        assume_shared_clock=source.clock == "shared",
+        estimate_clock=source.clock == "estimate",
+        clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
+        assume_default_group=source.assume_default_group,
+    )
+
+
+def nsys_settings(source: NsysSource, workload: str) -> NsysSettings:
+    """The settings of ``import_nsys``."""
+    return NsysSettings(
+        workload_name=workload,
+        phase=source.phase,
+        phase_annotations=source.phase_annotations,
+        process_group=source.process_group,
+        assume_shared_clock=source.clock == "shared",
+        estimate_clock=source.clock == "estimate",
+        clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
+        trim_s=source.trim_s,
+        assume_default_group=source.assume_default_group,
+        assume_all_ranks_captured=source.assume_all_ranks_captured,
+    )
