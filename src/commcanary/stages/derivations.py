@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from commcanary.campaign.config import SynthSource
 from commcanary.campaign.layout import TABLES, report_file
+from commcanary.campaign.workload_sources import SynthSource
 from commcanary.compile.compiler import CompileSettings
 from commcanary.controls.settings import ControlSettings
 from commcanary.replay.configuration import Configuration

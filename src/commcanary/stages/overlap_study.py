@@ -12,7 +12,7 @@ from commcanary.artifacts.stored import Stored
 from commcanary.judge.overlap_study import Correctness, check_correctness, study
 from commcanary.judge.study_document import COMMUNICATION, COMPUTE, OVERLAP_STUDY, OVERLAPPED
 from commcanary.judge.study_runs import Run
-from commcanary.sources.kineto.containers import source_files
+from commcanary.sources.files import source_files
 from commcanary.sources.kineto.run_facts import run_facts
 from commcanary.sources.kineto.timelines import read_timelines
 from commcanary.stages.reading import naming

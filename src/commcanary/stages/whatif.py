@@ -10,7 +10,7 @@ from commcanary.artifacts.files import check_suffix, write_artifact
 from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.stored import Stored
 from commcanary.campaign.yaml_text import load_yaml
-from commcanary.sources.kineto.containers import source_files
+from commcanary.sources.files import source_files
 from commcanary.sources.nccl_tests.calibration import CalibrationSettings, measured_points
 from commcanary.sources.nccl_tests.reading import read_nccl_tests
 from commcanary.stages.reading import naming

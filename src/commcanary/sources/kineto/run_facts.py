@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from commcanary.artifacts.jsontext import decode
-from commcanary.sources.kineto.containers import profiles_in, reading
+from commcanary.sources.files import reading
+from commcanary.sources.kineto.containers import profiles_in
 from commcanary.sources.kineto.operations import annotated_operation
 
 if TYPE_CHECKING:
