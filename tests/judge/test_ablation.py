@@ -36,9 +36,9 @@ def test_without_overlap_the_lower_latency_floor_wins(reference: Reference) -> N
 
 
 def alternating() -> Trace:
-    """Sixteen all_reduces a second apart, 16 MiB and 1 KiB in turn: none waits for another, in whatever order."""
+    """Sixteen all_reduces a second apart, from 16 MiB down and 1 KiB in turn: none waits for another in any order."""
     row = {"op": "all_reduce", "ranks": 2, "gap_us": 1e6}
-    rows = [{**row, "bytes": 2**24 if i % 2 == 0 else 2**10} for i in range(16)]
+    rows = [{**row, "bytes": 2**24 - i * 2**16 if i % 2 == 0 else 2**10 + i} for i in range(16)]
     return read_exchange(msgspec.json.encode({"format": "commcanary.trace.v1", "events": rows}))
 
 
