@@ -239,12 +239,9 @@ def test_a_searched_canary_is_no_control(tmp_path: Path) -> None:
 def test_the_first_table_says_which_control_passes(text: str) -> None:
     first = text.split("<table", 1)[1].split("</table>")[0]
     rows = [Page(row).text for row in first.split("<tr>")[2:]]
-    assert [row.split(") ")[0] for row in rows] == [
-        "training canary (canary",
-        "training cluster (control",
-        "ranking-inversion canary (canary",
-        "ranking-inversion isolated (control",
-    ]
+    named = ("training canary ", "training cluster (control) ")
+    named += ("ranking-inversion canary ", "ranking-inversion isolated (control) ")
+    assert all(row.startswith(name) for row, name in zip(rows, named, strict=True))
     assert "this control passes behaviour and ranking" in rows[1]
     assert rows[3].endswith("not as expected")
     assert not any("control passes" in rows[number] for number in (0, 2, 3))
