@@ -16,10 +16,13 @@ from commcanary.artifacts.trace import TraceHeader
 from commcanary.artifacts.trace_table import from_stored
 from commcanary.cli.checks import print_checks
 from commcanary.cli.describe_schedule import schedule_lines
+from commcanary.cli.overlap_lines import overlap_lines
 from commcanary.judge.comparison import Comparison
 from commcanary.judge.report_verification import ReportVerification
 from commcanary.judge.source_verification import SourceVerification
 from commcanary.replay.report import ReportHeader
+from commcanary.timeline.measure import device_label
+from commcanary.timeline.overlap import Overlap
 from commcanary.units import show_bytes, us_from_ns
 
 if TYPE_CHECKING:
@@ -118,6 +121,20 @@ def _comparison(header: Comparison, stored: Stored[Comparison]) -> None:
 def _verification(header: ReportVerification | SourceVerification, stored: Stored[Any]) -> None:
     print(f"status {header.status}")
     print_checks(header.checks)
+
+
+@_describe.register(Overlap)
+def _overlap(header: Overlap, stored: Stored[Overlap]) -> None:
+    for line in overlap_lines(header):
+        print(line)
+    cells = [
+        (device_label(d), c.phase, c.kind, c.kernels, c.ns / 1e6, c.alone_ns / 1e6)
+        for d in header.devices
+        for c in d.cells
+    ]
+    _table(("device", "phase", "what", "kernels", "ms", "ms alone"), cells[:40])
+    if len(cells) > 40:
+        print(f"and {len(cells) - 40} more cells")
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -8,7 +8,17 @@ from typing import Annotated, Literal
 import typer
 
 from commcanary.cli.importing import kernel_rules, offsets_of_ranks, told
-from commcanary.cli.options import Output
+from commcanary.cli.options import (
+    AssumeDefaultGroup,
+    AssumeSharedClock,
+    ClockOffsets,
+    CommunicationKernels,
+    EstimateClock,
+    Output,
+    Phase,
+    PhaseAnnotations,
+    Repair,
+)
 from commcanary.cli.progress import working
 
 
@@ -16,30 +26,18 @@ def command(
     profiles: Annotated[list[Path], typer.Argument(help="Profiles of one job, one or more ranks.")],
     output: Output,
     workload_name: Annotated[str | None, typer.Option(help="Name of the workload.")] = None,
-    phase: Annotated[str | None, typer.Option(help="Phase of every event, in place of annotations.")] = None,
-    phase_annotation: Annotated[
-        list[str] | None, typer.Option(help="Annotation that is a phase; repeat for several.")
-    ] = None,
+    phase: Phase = None,
+    phase_annotation: PhaseAnnotations = None,
     process_group: Annotated[str | None, typer.Option(help="Import this process group only.")] = None,
-    assume_shared_clock: Annotated[
-        bool, typer.Option("--assume-shared-clock", help="The ranks' clocks are one.")
-    ] = False,
-    estimate_clock: Annotated[
-        bool, typer.Option("--estimate-clock", help="Fit the ranks' clocks from collectives.")
-    ] = False,
-    clock_offset_us: Annotated[
-        list[str] | None, typer.Option(metavar="RANK=US", help="Added to a rank's times; one for every rank.")
-    ] = None,
-    assume_default_group: Annotated[
-        bool, typer.Option("--assume-default-group", help="Calls without a group ran on the default group.")
-    ] = False,
+    assume_shared_clock: AssumeSharedClock = False,
+    estimate_clock: EstimateClock = False,
+    clock_offset_us: ClockOffsets = None,
+    assume_default_group: AssumeDefaultGroup = False,
     on_error: Annotated[
         Literal["stop", "skip"], typer.Option(help="Refuse, or leave out and count, what is wrong.")
     ] = "stop",
-    repair: Annotated[bool, typer.Option("--repair", help="Mend known faults of the profiler's JSON.")] = False,
-    communication_kernel: Annotated[
-        list[str] | None, typer.Option(metavar="FAMILY=REGEX", help="A further communication kernel; repeat.")
-    ] = None,
+    repair: Repair = False,
+    communication_kernel: CommunicationKernels = None,
 ) -> None:
     """Import PyTorch Kineto profiles."""
     from commcanary.sources.kineto.settings import KinetoSettings

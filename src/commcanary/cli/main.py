@@ -28,6 +28,7 @@ _COMMANDS = (
     "baseline",
     "import_kineto",
     "import_nsys",
+    "overlap",
     "capture",
     "calibrate",
     "whatif",

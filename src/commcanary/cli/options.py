@@ -22,6 +22,21 @@ Assume = Annotated[
 ]
 Model = Annotated[str, typer.Option("--model", help="Replay model: scheduler-v4 or closed-loop-v1.")]
 
+Phase = Annotated[str | None, typer.Option(help="Phase of every event, in place of annotations.")]
+PhaseAnnotations = Annotated[list[str] | None, typer.Option(help="Annotation that is a phase; repeat for several.")]
+AssumeSharedClock = Annotated[bool, typer.Option("--assume-shared-clock", help="The ranks' clocks are one.")]
+EstimateClock = Annotated[bool, typer.Option("--estimate-clock", help="Fit the ranks' clocks from collectives.")]
+ClockOffsets = Annotated[
+    list[str] | None, typer.Option(metavar="RANK=US", help="Added to a rank's times; one for every rank.")
+]
+AssumeDefaultGroup = Annotated[
+    bool, typer.Option("--assume-default-group", help="Calls without a group ran on the default group.")
+]
+Repair = Annotated[bool, typer.Option("--repair", help="Mend known faults of the profiler's JSON.")]
+CommunicationKernels = Annotated[
+    list[str] | None, typer.Option(metavar="FAMILY=REGEX", help="A further communication kernel; repeat.")
+]
+
 
 def numbers(option: str, given: list[str] | None) -> dict[str, float]:
     """``["a=1", ...]`` as a dict; raises ``UsageError`` naming the option and the pair that is not one."""

@@ -47,6 +47,7 @@ def _environment() -> Environment:
         "last_word": words.in_short,
         "latency": words.latency,
         "link": relative_link,
+        "ms": words.milliseconds,
         "mark": lambda status: words.tone_of(status).mark,
         "number": words.number,
         "ratio": show_ratio,

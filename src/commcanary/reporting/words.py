@@ -81,6 +81,11 @@ def latency(us: float | None) -> str:
     return ABSENT if us is None else f"{us:,.3f}".replace("-", MINUS)
 
 
+def milliseconds(ns: float | None) -> str:
+    """Nanoseconds as milliseconds with three decimals and no unit: ``1,234.500``."""
+    return ABSENT if ns is None else f"{ns / 1e6:,.3f}".replace("-", MINUS)
+
+
 def difference(value: float) -> str:
     """A difference with its sign and three decimals: ``+2.494``."""
     return f"{value:+,.3f}".replace("-", MINUS)

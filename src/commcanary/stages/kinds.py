@@ -25,6 +25,7 @@ from commcanary.stages.compare import COMPARISONS
 from commcanary.stages.expectations import EXPECTATIONS
 from commcanary.stages.replay import CELLS
 from commcanary.targets.param_account import PARAM_ACCOUNT
+from commcanary.timeline.overlap import OVERLAP
 from commcanary.timeline.whatif import WHATIF
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ KINDS: tuple[Kind[Any], ...] = (
     CALIBRATION,
     WHATIF,
     OVERLAP_STUDY,
+    OVERLAP,
 )
 
 

@@ -13,7 +13,10 @@ from msgspec import field
 
 
 class Args(msgspec.Struct, gc=False):
-    """``args`` of an event. Names and types changed over the years, so values stay as they are in the file."""
+    """``args`` of an event. Names and types changed over the years, so values stay as they are in the file.
+
+    Every operator has shapes, few operators' shapes matter: they stay undecoded, empty where absent.
+    """
 
     external_id: Any = field(default=None, name="External id")
     correlation: Any = None
@@ -37,9 +40,9 @@ class Args(msgspec.Struct, gc=False):
     destination_rank: Any = field(default=None, name="Dst Rank")
     sequence: Any = field(default=None, name="Seq")
     comms_id: Any = field(default=None, name="Comms Id")
-    dims: Any = field(default=None, name="Input Dims")
-    types: Any = field(default=None, name="Input type")
-    concrete: Any = field(default=None, name="Concrete Inputs")
+    dims: msgspec.Raw = field(default=msgspec.Raw(), name="Input Dims")
+    types: msgspec.Raw = field(default=msgspec.Raw(), name="Input type")
+    concrete: msgspec.Raw = field(default=msgspec.Raw(), name="Concrete Inputs")
 
 
 class Event(msgspec.Struct, gc=False):

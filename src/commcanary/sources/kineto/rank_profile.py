@@ -201,8 +201,8 @@ class RankProfile:
         try:
             return self.record_shapes.number(shape)
         except TypeError:  # lists, which have no hash: only that of the ranks may be one
-            text = [("list", _text(v)) if isinstance(v, (list, dict)) else v for v in shape]
-            text[_RANKS_AT] = _text(a.group_ranks) if isinstance(a.group_ranks, list) else text[_RANKS_AT]
+            text = [("list", _compact(v)) if isinstance(v, (list, dict)) else v for v in shape]
+            text[_RANKS_AT] = _compact(a.group_ranks) if isinstance(a.group_ranks, list) else text[_RANKS_AT]
             return self.record_shapes.number(tuple(text))
 
     def _host_shape(self, event: Event) -> int:
@@ -269,8 +269,19 @@ def _id(value: Any) -> int:
     return value if value < 2**63 else value - 2**64  # unsigned 64-bit ids keep their bits
 
 
-def _text(value: Any) -> str | None:
-    """Lists of shapes and types as text, so that equal ones are equal keys."""
-    if value is None or isinstance(value, str):
-        return value
+def _text(value: msgspec.Raw) -> str | None:
+    """Lists of shapes and types as compact text, so that equal ones are equal keys; None where absent.
+
+    What cannot be decoded (a number too large) stays as it stands: whoever needs it finds no shape in it.
+    """
+    if not memoryview(value).nbytes:
+        return None
+    try:
+        found = msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return bytes(value).decode()
+    return found if found is None or isinstance(found, str) else _compact(found)
+
+
+def _compact(value: Any) -> str:
     return msgspec.json.encode(value).decode()

@@ -1,0 +1,121 @@
+"""Windows of a timeline: the whole, a trim of session time, profiler steps, user ranges."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from commcanary.errors import InputRefusal
+from commcanary.timeline.kernels import Kernels, Lane
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from commcanary.timeline.rank_timeline import RankTimeline
+
+    Ints = NDArray[np.int64]
+
+Edges = Literal["inside", "clip"]
+NS_PER_S = 10**9
+
+
+@dataclass(frozen=True)
+class WindowSettings:
+    """``trim`` is [start, end) in seconds of session time; ``ranges`` are patterns of annotation names.
+
+    ``edges``: kernels that a window's edge cuts are cut there (clip) or left out (inside).
+    """
+
+    trim: tuple[float, float] | None = None
+    edges: Edges = "clip"
+    ranges: tuple[str, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Window:
+    """[start, end) in ns of the profile's clock. ``kind`` is whole, trim, step or range."""
+
+    kind: str
+    name: str
+    start: int
+    end: int
+
+    @property
+    def span(self) -> int:
+        """Length in ns."""
+        return self.end - self.start
+
+
+def main_window(kernels: Kernels, timeline: RankTimeline, settings: WindowSettings) -> Window:
+    """The trim, or the whole: from the first start to the last end of compute and communication.
+
+    Session time counts from the first event of the profile. Raises ``InputRefusal`` for a trim outside it.
+    """
+    if settings.trim is None:
+        busy = (kernels.lane != Lane.MEMORY) & (kernels.end > kernels.start)
+        if not busy.any():
+            return Window("whole", "whole", timeline.session_start, timeline.session_start)
+        return Window("whole", "whole", int(kernels.start[busy].min()), int(kernels.end[busy].max()))
+    low, high = settings.trim
+    length = (timeline.session_end - timeline.session_start) / NS_PER_S
+    if not 0 <= low < high or low >= length:
+        raise InputRefusal(
+            "--trim",
+            f"{low:g} {high:g} is no window of a session of {length:.6f} s",
+            "give START END in seconds from the profile's first event, START below END",
+        )
+    start = timeline.session_start + round(low * NS_PER_S)
+    return Window("trim", f"{low:g} s to {high:g} s", start, timeline.session_start + round(high * NS_PER_S))
+
+
+def further_windows(main: Window, timeline: RankTimeline, settings: WindowSettings) -> list[Window]:
+    """Profiler steps and ranges whose names match, by the host's time; with a trim, those inside it.
+
+    Raises ``InputRefusal`` for a pattern that is none or that no annotation matches.
+    """
+    steps, ranges = timeline.steps, timeline.ranges
+    found = [
+        Window("step", name, start, end)
+        for name, start, end in zip(steps.name, steps.start.tolist(), steps.end.tolist(), strict=True)
+    ]
+    for text in settings.ranges:
+        pattern = compiled("--range", text)
+        mine = [i for i, name in enumerate(ranges.name) if pattern.search(name)]
+        if not mine:
+            raise InputRefusal("--range", f"{text!r} matches no annotation", "give a pattern of an annotation's name")
+        found += [Window("range", ranges.name[i], int(ranges.start[i]), int(ranges.end[i])) for i in mine]
+    if main.kind == "trim":
+        found = [window for window in found if main.start <= window.start and window.end <= main.end]
+    return found
+
+
+def compiled(option: str, text: str) -> re.Pattern[str]:
+    """The pattern ``text``; raises ``InputRefusal`` naming the option where it is none."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise InputRefusal(option, f"{text!r} is no regular expression ({error})", "correct the pattern") from error
+
+
+class Selection:
+    """Kernels searchable by window; they are in order of their starts."""
+
+    def __init__(self, kernels: Kernels, edges: Edges) -> None:
+        order = np.argsort(kernels.start, kind="stable")
+        self._kernels = kernels.where(order)
+        self._reached = np.maximum.accumulate(self._kernels.end)
+        self._edges = edges
+
+    def inside(self, window: Window) -> Kernels:
+        """The kernels of a window; those that its edges cut are cut or left out, as the settings say."""
+        low = int(np.searchsorted(self._reached, window.start, side="right"))
+        high = int(np.searchsorted(self._kernels.start, window.end, side="left"))
+        near = self._kernels.where(np.arange(low, max(low, high)))
+        if self._edges == "inside":
+            return near.where((near.start >= window.start) & (near.end <= window.end))
+        near = near.where(near.end > window.start)
+        start, end = np.maximum(near.start, window.start), np.minimum(near.end, window.end)
+        return replace(near, start=start, end=end)
