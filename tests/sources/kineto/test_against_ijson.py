@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import ijson
+import msgspec
 import pytest
 from ijson.common import IncompleteJSONError, JSONError
 
@@ -42,10 +43,18 @@ def by_the_reader(text: bytes, slice_bytes: int) -> tuple[list[dict[str, Any]], 
     found = []
     for part in reader.slices():
         for event in part:
-            args = {} if event.args is None else {f: v for f in FIELDS if (v := getattr(event.args, f)) is not None}
+            values = {} if event.args is None else {f: decoded(getattr(event.args, f)) for f in FIELDS}
+            args = {f: value for f, value in values.items() if value is not None}
             shown = {key: getattr(event, key) for key in ("ph", "cat", "name", "pid", "tid", "ts", "dur")}
             found.append(plain({**shown, "args": args}))
     return found, reader.head.distributedInfo
+
+
+def decoded(value: Any) -> Any:
+    """Shapes and types stay text in the reader until somebody needs them."""
+    if not isinstance(value, msgspec.Raw):
+        return value
+    return json.loads(bytes(value)) if bytes(value) else None
 
 
 def by_ijson(text: bytes) -> tuple[list[dict[str, Any]], Any]:

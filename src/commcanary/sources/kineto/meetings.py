@@ -8,15 +8,15 @@ import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.errors import InputRefusal
-from commcanary.sources.kineto.clocks import SYNCHRONISING, Clock, check_plausible, clock_of
-from commcanary.sources.kineto.matching import Matched, matched
+from commcanary.sources.calls.clocks import SYNCHRONISING, Clock, check_plausible, clock_of
+from commcanary.sources.calls.matching import Matched, matched
 from commcanary.sources.kineto.spans import Numbered
 from commcanary.timeline.late_ranks import Meeting, Meetings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commcanary.sources.kineto.rank_calls import RankCalls
+    from commcanary.sources.calls.rank_calls import RankCalls
     from commcanary.sources.kineto.rank_timeline import RankRead
     from commcanary.sources.kineto.settings import KinetoSettings
 
@@ -37,7 +37,7 @@ def meetings_of(reads: Sequence[RankRead], settings: KinetoSettings) -> Meetings
         groups = matched(calls)
     except InputRefusal as refusal:
         return Meetings(unknown=f"calls do not match across ranks: {refusal}")
-    clock = clock_of(calls, groups, settings)
+    clock = clock_of(calls, groups, settings.clock)
     on_device = all(one.on_device for one in calls if len(one))
     found = [
         meeting
@@ -60,7 +60,8 @@ def _why_not(reads: Sequence[RankRead], calls: Sequence[RankCalls], settings: Ki
         return "one profile was given"
     if len(calls) < len(reads):
         return "a profile does not name its rank"
-    if not settings.knows_clock:
+    choice = settings.clock
+    if not (choice.shared or choice.offsets_us or choice.estimate):
         return "ranks' clocks are not known to agree: --assume-shared-clock, --clock-offset-us or --estimate-clock"
     if not any(len(one) for one in calls):
         return "no communication call could be read"
