@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commcanary.artifacts.jsontext import convert
-from commcanary.campaign.yaml_text import load_yaml
 from commcanary.errors import InputRefusal
 from commcanary.replay.configuration import Configuration
 from commcanary.stages.reading import naming
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
 
 def read_configurations(path: Path) -> list[Configuration]:
     """The configurations in a YAML or JSON file with the one key ``configurations``, in its order."""
+    from commcanary.campaign.yaml_text import load_yaml  # most commands are given no file of configurations
+
     with naming(path):
         document = load_yaml(path)
         if not isinstance(document, dict) or set(document) != {"configurations"}:
