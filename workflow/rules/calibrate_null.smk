@@ -13,7 +13,7 @@ rule calibrate_null:
         configuration=lambda wildcards: plain(PLAN.baseline_configuration(wildcards.workload)),
         settings=plain(PLAN.config.null_calibration),
         thresholds=plain(PLAN.config.thresholds),
-        model=PLAN.config.replay.model,
+        model=lambda wildcards: PLAN.model(wildcards.workload),
         assumptions=lambda wildcards: PLAN.workload(wildcards.workload).assume,
         code=code_digest("commcanary.stages.calibrate_null"),
     script:

@@ -106,9 +106,8 @@ def _stale(plan: Plan, report: Path, cell: Cell, canary: str | Refusal, code: st
     if receipt is None:
         return "it has no receipt"
     configuration = next(c for c in plan.configurations(cell.workload) if c.name == cell.configuration)
-    replay = plan.config.replay
     assumptions = plan.workload(cell.workload).assume
-    settings = cell_settings(configuration, plan.protocol(cell.workload), replay.model, assumptions)
+    settings = cell_settings(configuration, plan.protocol(cell.workload), plan.model(cell.workload), assumptions)
     inputs = {"canary": canary}
     if receipt.output_sha256 != file_sha256(report):
         return "the file is not the one that its receipt names"

@@ -47,7 +47,7 @@ class Representation(_Strict, frozen=True, kw_only=True):
 class Workload(_Strict, frozen=True, kw_only=True):
     """One workload: where its trace comes from, what is assumed in place of unknown fields, what is expected.
 
-    ``baseline``, ``configurations``, ``representations`` and ``seeds`` stand in place of the campaign's for
+    ``baseline``, ``configurations``, ``representations``, ``seeds`` and ``model`` stand in place of the campaign's for
     this workload. ``expect`` maps a representation to the behaviour
     status that its verification should end in; another one is reported, never hidden. ``expect_gate`` is the
     outcome of the null calibration of its canaries.
@@ -60,6 +60,7 @@ class Workload(_Strict, frozen=True, kw_only=True):
     configurations: tuple[Configuration, ...] | None = None
     representations: tuple[Representation, ...] | None = None
     seeds: Annotated[tuple[Seed, ...], msgspec.Meta(min_length=1)] | None = None
+    model: str | None = None
     expect: dict[str, str] = {}
     expect_gate: Literal["trusted", "not_trusted", "undecided"] | None = None
     param_dtype: str | None = None

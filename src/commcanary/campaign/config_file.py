@@ -79,8 +79,7 @@ def _check(config: CampaignConfig, folder: Path) -> None:
     _unique("workloads", [workload.name for workload in config.workloads])
     _unique("configurations", [c.name for c in config.configurations])
     _unique("representations", [r.name for r in config.representations])
-    if config.replay.model not in MODELS:
-        raise InputRefusal("replay.model", f"{config.replay.model!r} is unknown", f"known are {', '.join(MODELS)}")
+    _known_model("replay.model", config.replay.model)
     with _under("ablation_costs"):
         check_ablations(config.ablation_costs)
     with _under("replay"):
@@ -90,6 +89,11 @@ def _check(config: CampaignConfig, folder: Path) -> None:
         with _under(f"workloads[{number}]"):
             _check_workload(workload, config, folder)
             _check_methods(workload, methods)
+
+
+def _known_model(place: str, name: str) -> None:
+    if name not in MODELS:
+        raise InputRefusal(place, f"{name!r} is unknown", f"known are {', '.join(MODELS)}")
 
 
 def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) -> None:
@@ -113,6 +117,8 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
         if status not in BEHAVIOUR_STATUSES:
             allowed = ", ".join(BEHAVIOUR_STATUSES)
             raise InputRefusal(f"expect.{representation_name}", f"is {status!r}", f"allowed are {allowed}")
+    if workload.model is not None:
+        _known_model("model", workload.model)
     if workload.seeds is not None:
         Protocol(workload.seeds)
     source = workload.source

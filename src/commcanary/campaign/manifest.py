@@ -83,13 +83,13 @@ MANIFEST = document_kind("manifest", MANIFEST_FORMAT, Manifest)
 def manifest_of(plan: Plan) -> Manifest:
     """The manifest of ``plan`` as its files, this code and this environment are now."""
     inputs = tuple(_input_file(workload, path) for workload in plan.workloads for path in plan.source_files(workload))
-    model = model_named(plan.config.replay.model)
+    models = [model_named(name) for name in sorted({plan.model(workload) for workload in plan.workloads})]
     return Manifest(
         campaign=plan.name,
         package_version=commcanary.__version__,
         code=code_digests(),
         environment=locked_environment(),
-        models={model.name: model.version},
+        models={model.name: model.version for model in models},
         config=plan.resolved,
         policy=msgspec.to_builtins(plan.config.policy),
         expected={workload.name: workload.expect for workload in plan.config.workloads},
@@ -100,9 +100,8 @@ def manifest_of(plan: Plan) -> Manifest:
 
 def expected_cells(plan: Plan, inputs: tuple[InputFile, ...]) -> tuple[ExpectedCell, ...]:
     """Every cell of ``plan`` with its id, its source files being ``inputs``."""
-    version = model_named(plan.config.replay.model).version
     return tuple(
-        ExpectedCell(cell.workload, cell.representation, cell.configuration, _cell_id(plan, cell, inputs, version))
+        ExpectedCell(cell.workload, cell.representation, cell.configuration, _cell_id(plan, cell, inputs))
         for cell in plan.cells()
     )
 
@@ -117,7 +116,7 @@ def _input_file(workload: str, path: Path) -> InputFile:
     return InputFile(workload, path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
-def _cell_id(plan: Plan, cell: Cell, inputs: tuple[InputFile, ...], model_version: str) -> str:
+def _cell_id(plan: Plan, cell: Cell, inputs: tuple[InputFile, ...]) -> str:
     """Digest of a cell's sources, settings and code; paths of source files do not count, their content does."""
     workload = plan.workload(cell.workload)
     source: dict[str, Any] = msgspec.to_builtins(workload.source)
@@ -131,7 +130,7 @@ def _cell_id(plan: Plan, cell: Cell, inputs: tuple[InputFile, ...], model_versio
         "configuration": next(c for c in configurations if c.name == cell.configuration),
         "ranked": [configurations, plan.config.tolerances] if representation.method in _BY_RANKING else None,
         "protocol": plan.protocol(cell.workload),
-        "model": [plan.config.replay.model, model_version],
+        "model": [plan.model(cell.workload), model_named(plan.model(cell.workload)).version],
         "assume": workload.assume,
         "code": {stage: code_digest(f"commcanary.stages.{stage}") for stage in _stages(representation.method)},
     }

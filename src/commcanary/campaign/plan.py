@@ -110,6 +110,10 @@ class Plan:
                 if representation.method == "canary":
                     yield workload, representation.name
 
+    def model(self, workload: str) -> str:
+        """The replay model of a workload: its own, else the campaign's."""
+        return self.workload(workload).model or self.config.replay.model
+
     def protocol(self, workload: str) -> Protocol:
         """Seeds, iterations and ablations of a workload's cells."""
         replay = self.config.replay
@@ -119,7 +123,7 @@ class Plan:
         """Protocol, model and assumptions of a workload's cells, as plain data."""
         return {
             "protocol": msgspec.to_builtins(self.protocol(workload)),
-            "model": self.config.replay.model,
+            "model": self.model(workload),
             "assumptions": self.workload(workload).assume,
         }
 

@@ -24,11 +24,12 @@ class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class SynthSource(_Strict, tag_field="kind", tag="synth", frozen=True, kw_only=True):
-    """A trace made by ``commcanary synth NAME``."""
+    """A trace made by ``commcanary synth NAME``, ``repeat`` times in a row."""
 
     name: str
     seed: Seed = 7
     events: Count | None = None
+    repeat: Count = 1
 
 
 class TraceSource(_Strict, tag_field="kind", tag="trace", frozen=True, kw_only=True):

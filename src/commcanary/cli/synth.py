@@ -16,6 +16,7 @@ def command(
     output: Output,
     seed: Annotated[int, typer.Option(help="Seed of all random draws.")] = 7,
     events: Annotated[int | None, typer.Option(help="Wanted number of events.  [default: 1000]")] = None,
+    repeat: Annotated[int, typer.Option(help="How often in a row.")] = 1,
     stages: Annotated[int | None, typer.Option(help="Stages of a pipeline.  [default: 4]")] = None,
     microbatches: Annotated[int | None, typer.Option(help="Microbatches of a pipeline's step.  [default: 8]")] = None,
     ranks: Annotated[int | None, typer.Option(help="Ranks of ddp.  [default: 8]")] = None,
@@ -30,5 +31,5 @@ def command(
     sizes = {"stages": stages, "microbatches": microbatches, "ranks": ranks, "buckets": buckets}
     given = {size: value for size, value in sizes.items() if value is not None}
     with working(f"making {name}"):
-        trace = synth_stage(name, output, seed=seed, events=events, sizes=given, profiles=profile)
+        trace = synth_stage(name, output, seed=seed, events=events, sizes=given, repeat=repeat, profiles=profile)
     print(f"made {trace.workload_name}: {len(trace)} events, {len(trace.events.groups)} groups, seed {seed}")

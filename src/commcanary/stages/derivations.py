@@ -143,7 +143,7 @@ def _report(
         scratch / report,
         configuration,
         plan.protocol(workload),
-        model=plan.config.replay.model,
+        model=plan.model(workload),
         assumptions=plan.workload(workload).assume,
         include_samples=True,
     )
@@ -202,7 +202,7 @@ def _calibration(plan: Plan, workload: str, folder: str, results: Path, scratch:
         msgspec.to_builtins(plan.baseline_configuration(workload)),
         msgspec.to_builtins(plan.config.null_calibration),
         msgspec.to_builtins(plan.config.thresholds),
-        model=plan.config.replay.model,
+        model=plan.model(workload),
         assumptions=plan.workload(workload).assume,
     )
 

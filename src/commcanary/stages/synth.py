@@ -28,6 +28,7 @@ def synth_stage(
     seed: int,
     events: int | None,
     sizes: Mapping[str, int] = MappingProxyType({}),
+    repeat: int = 1,
     profiles: Path | None = None,
 ) -> Trace:
     """Write the synthetic trace ``name`` to ``output``, and one Kineto profile a rank into the folder ``profiles``.
@@ -35,7 +36,7 @@ def synth_stage(
     Raises ``UsageError`` for a name or size that does not exist, or profiles of a trace that knows no kernels.
     """
     check_suffix(output)
-    made = synthesis(name, seed, events, sizes)
+    made = synthesis(name, seed, events, sizes, repeat)
     if profiles is not None:
         if not made.kernels:
             raise UsageError(f"--profile: {name} knows no kernels; {', '.join(SIZES)} do")

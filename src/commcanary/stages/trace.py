@@ -46,7 +46,7 @@ class _Holder(msgspec.Struct):
 
 def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:
     if isinstance(source, SynthSource):
-        return synthetic(source.name, source.seed, source.events)
+        return synthetic(source.name, source.seed, source.events, source.repeat)
     if isinstance(source, KinetoSource):
         return import_kineto(files, kineto_settings(source, workload)).trace
     if isinstance(source, NsysSource):

@@ -11,6 +11,7 @@ from commcanary.sources.synthetic.inference import inference
 from commcanary.sources.synthetic.mixed import mixed
 from commcanary.sources.synthetic.pipeline import PipelineShape, pipeline
 from commcanary.sources.synthetic.ranking_inversion import EVENTS, ranking_inversion
+from commcanary.sources.synthetic.repeated import repeated
 from commcanary.sources.synthetic.synthesis import Synthesis
 
 if TYPE_CHECKING:
@@ -33,18 +34,28 @@ DEFAULT_EVENTS = 1000
 MAX_EVENTS = 20_000_000
 
 
-def synthetic(name: str, seed: int, events: int | None) -> Trace:
+def synthetic(name: str, seed: int, events: int | None, repeat: int = 1) -> Trace:
     """The trace of ``synthesis`` in its usual shape."""
-    return synthesis(name, seed, events).trace
+    return synthesis(name, seed, events, repeat=repeat).trace
 
 
-def synthesis(name: str, seed: int, events: int | None, sizes: Mapping[str, int] = MappingProxyType({})) -> Synthesis:
-    """The synthetic trace ``name`` of about ``events`` events (None: its usual size).
+def synthesis(
+    name: str,
+    seed: int,
+    events: int | None,
+    sizes: Mapping[str, int] = MappingProxyType({}),
+    repeat: int = 1,
+) -> Synthesis:
+    """The synthetic trace ``name`` of about ``events`` events (None: its usual size), ``repeat`` times in a row.
 
-    ``sizes`` shape a pipeline or data-parallel job. Raises ``UsageError`` for an unknown name, a size that the
-    name does not have, or an impossible one. Only the seeded traces draw anything; the ranking inversion has one
-    size.
+    ``sizes`` shape a pipeline or data-parallel job; a trace that is repeated knows its kernels no more. Raises
+    ``UsageError`` for an unknown name, a size that the name does not have, or an impossible one. Only the seeded
+    traces draw anything; the ranking inversion has one size.
     """
+    if repeat != 1:
+        if repeat < 1:
+            raise UsageError(f"{repeat} times; give 1 or more")
+        return Synthesis(repeated(synthesis(name, seed, events, sizes).trace, repeat))
     if name not in NAMES:
         raise UsageError(f"no synthetic trace is called {name!r}; known are {', '.join(NAMES)}")
     for size in sizes:
