@@ -119,12 +119,22 @@ def _text(name: str, source: Sequence[str], trace: Trace) -> str:
             *(["    # param_dtype: float32   # the source names no data type"] if no_dtype else []),
             "",
             "replay:",
-            "  model: scheduler-v4",
+            *_model(trace.events),
             "  seeds: [7]",
             "  iterations: 1",
             "",
         ]
     )
+
+
+def _model(events: Events) -> list[str]:
+    """The closed loop where it can run: where the compute before each collective is known."""
+    if bool(np.all((events.compute_before_ns != UNKNOWN) | events.rank_compute_before_ns.known)):
+        return ["  model: closed-loop-v1"]
+    return [
+        "  # The source does not know the compute before each collective, which closed-loop-v1 needs.",
+        "  model: scheduler-v4",
+    ]
 
 
 def _unknown_fields(events: Events) -> list[str]:

@@ -1,0 +1,22 @@
+"""``campaign new``: the configuration says what its files know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from commcanary.campaign.config_file import load_config
+from commcanary.cli.main import run
+
+
+@pytest.mark.parametrize(("known", "model"), [(True, "closed-loop-v1"), (False, "scheduler-v4")])
+def test_the_closed_loop_is_chosen_where_compute_before_is_known(tmp_path: Path, known: bool, model: str) -> None:
+    row = {"op": "all_reduce", "bytes": 8, "ranks": 2, "gap_us": 5.0} | ({"compute_before_us": 3.0} if known else {})
+    document = {"format": "commcanary.trace.v1", "events": [row, row]}
+    trace, config = tmp_path / "trace.json", tmp_path / "my.yaml"
+    trace.write_bytes(msgspec.json.encode(document))
+    assert run(["campaign", "new", "--from", str(trace), "-o", str(config)]) == 0
+    assert load_config(config).replay.model == model
+    assert ("does not know the compute before" in config.read_text()) is not known
