@@ -85,11 +85,32 @@ def write(folder: Path, name: str, document: object) -> str:
     return str(folder / name)
 
 
+def test_waiting_for_a_late_rank_is_imbalance(tmp_path: Path) -> None:
+    """Rank 1 reaches its collectives 5 us after rank 0, whose device does nothing else meanwhile."""
+    late = job(1)
+    for event in late["traceEvents"]:
+        if event["name"] == NCCL:
+            event["ts"] += 25
+            event["dur"] -= 25
+    files = [write(tmp_path, "0.json", job()), write(tmp_path, "1.json", late)]
+    assert run(["overlap", *files, "-o", str(tmp_path / "o.json"), "--assume-shared-clock"]) == 0
+    devices = read_artifact(tmp_path / "o.json", OVERLAP).header.devices
+    found = [d.dependency for d in devices]
+    assert found[0] is not None
+    assert found[1] is not None
+    idle = [{share.name: share.ns for share in each.idle if share.ns} for each in found if each is not None]
+    assert idle[0]["imbalance"] == 2 * 5_000, "from 40, when its gemm ends, to 45, when rank 1 arrives"
+    assert "imbalance" not in idle[1]
+    assert not found[0].unknown
+
+
 def test_the_line_names_both_denominators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["overlap", write(tmp_path, "p.json", job()), "-o", str(tmp_path / "o.json")]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "rank 0 device 0: overlap 50.00 % (both 40.000 us / all communication 80.000 us); "
         "communication only 40.000 us, 26.67 % of the span 150.000 us",
+        "  direct exposure 0.000 us of collectives: 1 unknown (no compute is launched behind it); 1 not waited for",
+        "  without compute 90.000 us: host gap 55.6 %, unclassified 44.4 %",
         "no profile of 1 of 2 ranks: 1",
         "unknown late_ranks: one profile was given",
     ]

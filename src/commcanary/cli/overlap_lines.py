@@ -10,6 +10,7 @@ from commcanary.units import show_us, us_from_ns
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from commcanary.timeline.dependency import Dependency
     from commcanary.timeline.device_rows import DeviceOverlap
     from commcanary.timeline.overlap import Against, Overlap
 
@@ -60,6 +61,20 @@ def _device(device: DeviceOverlap) -> Iterator[str]:
         "" if main.communication_only_pct is None else f", {main.communication_only_pct:.2f} % of the span {span}"
     )
     yield f"{device_label(device)}: {ratio}; communication only {only}{fraction}"
+    if device.dependency is not None:
+        yield from _dependency(device.dependency)
+
+
+def _dependency(found: Dependency) -> Iterator[str]:
+    if found.evidence:
+        counts = "; ".join(
+            f"{row.collectives} {row.evidence.partition(':')[0]}"
+            + ("" if row.direct_exposure_ns is not None else f" ({row.evidence.partition(': ')[2]})")
+            for row in found.evidence
+        )
+        yield f"  direct exposure {show_us(us_from_ns(found.direct_exposure_ns))} of collectives: {counts}"
+    classes = ", ".join(f"{share.name} {share.share_pct:.1f} %" for share in found.idle if share.ns)
+    yield f"  without compute {show_us(us_from_ns(found.without_compute_ns))}: {classes or 'nothing'}"
 
 
 def _against(against: Against) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commcanary.timeline.covered import Covered
+from commcanary.timeline.dependency import dependency_of
 from commcanary.timeline.device_rows import (
     Band,
     Ceiling,
@@ -46,9 +47,17 @@ STRIP_BINS = 400
 
 
 def device_overlap(
-    timeline: RankTimeline, device: DeviceTimeline, kernels: Kernels, phases: str, settings: WindowSettings
+    timeline: RankTimeline,
+    device: DeviceTimeline,
+    kernels: Kernels,
+    phases: str,
+    settings: WindowSettings,
+    last_arrival: Ints | None = None,
 ) -> DeviceOverlap:
-    """The rows of ``device`` out of its ``kernels``, as a convention and the phase rules left them."""
+    """The rows of ``device`` out of its ``kernels``, as a convention and the phase rules left them.
+
+    ``last_arrival`` is as in ``dependency_of``.
+    """
     selection = Selection(kernels, settings.edges)
     main = main_window(kernels, timeline, settings)
     inside = selection.inside(main)
@@ -74,6 +83,7 @@ def device_overlap(
         ceiling=_ceiling(parts),
         rules=_rules(inside, timeline.rules),
         strip=_strip(selection, next((w for w in further if w.kind == "step"), main), timeline),
+        dependency=dependency_of(timeline, selection.uncut(main), main.start, main.end, last_arrival),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from commcanary.timeline.dependency import Dependency
+
 
 class WindowParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The four exclusive parts of a window; they sum to ``span_ns``.
@@ -129,7 +131,10 @@ class Ceiling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class DeviceOverlap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One device of one rank. ``phases`` says where phases come from: annotations, anchors (approximate), none."""
+    """One device of one rank. ``phases`` says where phases come from: annotations, anchors (approximate), none.
+
+    ``dependency`` is null for lanes of a host.
+    """
 
     rank: int | None
     device: str
@@ -144,3 +149,4 @@ class DeviceOverlap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     ceiling: Ceiling
     rules: tuple[RuleShare, ...]
     strip: Strip
+    dependency: Dependency | None = None

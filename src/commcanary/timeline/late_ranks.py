@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from commcanary.timeline.kernels import UNKNOWN
 from commcanary.timeline.overlap import Lateness, LateRanks
 from commcanary.units import r3
 
@@ -23,6 +24,8 @@ class Meeting:
     """The collectives of one process group. ``arrival`` is int64[ranks, n] ns on a clock common to ``ranks``.
 
     ``kind`` and ``site`` are those of each collective (int64[n]), as numbers in ``kinds`` and ``sites``.
+    ``call`` (int64[ranks, n]) is its number among the calls of each rank, ``shift`` (int64[ranks]) what was
+    added to the rank's own clock.
     """
 
     group: str
@@ -32,6 +35,8 @@ class Meeting:
     kinds: tuple[str, ...]
     site: Ints
     sites: tuple[str, ...]
+    call: Ints
+    shift: Ints
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,21 @@ class Meetings:
     error_bound_us: float | None = None
     arrival: str = ""
     unknown: str = ""
+
+
+def last_arrivals(found: Meetings, rank: int | None, calls: int) -> Ints | None:
+    """int64[calls]: when the last profiled rank reached each call of ``rank``, ns on its own clock, -1 unknown.
+
+    None where ranks cannot be compared. Where profiles are missing the last of all may have come later still.
+    """
+    if found.unknown or rank is None:
+        return None
+    result = np.full(calls, UNKNOWN, np.int64)
+    for meeting in found.meetings:
+        if rank in meeting.ranks:
+            member = meeting.ranks.index(rank)
+            result[meeting.call[member]] = meeting.arrival.max(axis=0) - meeting.shift[member]
+    return result
 
 
 def late_ranks(found: Meetings) -> LateRanks | None:

@@ -10,7 +10,7 @@ from commcanary.errors import InputRefusal
 from commcanary.timeline.conventions import Convention
 from commcanary.timeline.device_overlap import device_overlap
 from commcanary.timeline.kernels import UNKNOWN
-from commcanary.timeline.late_ranks import Meetings, late_ranks
+from commcanary.timeline.late_ranks import Meetings, last_arrivals, late_ranks
 from commcanary.timeline.overlap import Missing, Overlap, Pattern, Settings, StepTime
 from commcanary.timeline.payload import payload
 from commcanary.timeline.phase_anchors import PHASES, PhaseAnchors, anchored
@@ -19,10 +19,15 @@ from commcanary.timeline.windows import Window, WindowSettings, main_window
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from commcanary.artifacts.stored import SourceFile
     from commcanary.timeline.device_rows import DeviceOverlap
     from commcanary.timeline.kernels import Kernels
     from commcanary.timeline.rank_timeline import DeviceTimeline, RankTimeline
+
+    Ints = NDArray[np.int64]
 
 BY_ANNOTATION = "annotations"
 BY_ANCHOR = "anchors (approximate)"
@@ -56,9 +61,10 @@ def measure(
         trim = settings.windows.trim
         trims.append(None)
         kept = settings.convention.applied(timeline, step_names)
+        arrivals = last_arrivals(meetings, timeline.rank, 0 if timeline.calls is None else len(timeline.calls))
         for device, kernels in zip(timeline.devices, kept, strict=True):
             if settings.device in (None, device.device):
-                rows.append(_row(timeline, device, kernels, settings))
+                rows.append(_row(timeline, device, kernels, settings, arrivals))
             if trim is not None:
                 trims[-1] = main_window(kernels, timeline, settings.windows)
     if not rows:
@@ -88,13 +94,19 @@ def measure(
     )
 
 
-def _row(timeline: RankTimeline, device: DeviceTimeline, kernels: Kernels, settings: OverlapSettings) -> DeviceOverlap:
+def _row(
+    timeline: RankTimeline,
+    device: DeviceTimeline,
+    kernels: Kernels,
+    settings: OverlapSettings,
+    last_arrival: Ints | None,
+) -> DeviceOverlap:
     phases = BY_ANNOTATION if bool((kernels.phase != UNKNOWN).any()) else NO_PHASES
     if phases == NO_PHASES and settings.anchors is not None:
         phases = BY_ANCHOR
         kernels = anchored(kernels, timeline.names, settings.anchors)
         timeline = replace(timeline, phases=PHASES)
-    return device_overlap(timeline, device, kernels, phases, settings.windows)
+    return device_overlap(timeline, device, kernels, phases, settings.windows, last_arrival)
 
 
 def _pattern(rows: Sequence[DeviceOverlap]) -> Pattern:
@@ -164,6 +176,8 @@ def _unknown(timelines: Sequence[RankTimeline], meetings: Meetings, rows: Sequen
         unknown["phases"] = "no annotation with a phase's name is around a launch; --phase-anchor marks them"
     if not any(len(timeline.steps) for timeline in timelines):
         unknown["steps"] = "no ProfilerStep annotation"
+    if any(row.dependency is None for row in rows):
+        unknown["dependency"] = "on a host no event shows a thread waiting for a transfer"
     without = [device_label(row) for row in rows if row.main.overlap_pct is None]
     if without:
         unknown["overlap_pct"] = f"no communication on {', '.join(without)}"

@@ -111,11 +111,17 @@ class Selection:
 
     def inside(self, window: Window) -> Kernels:
         """The kernels of a window; those that its edges cut are cut or left out, as the settings say."""
+        near = self.uncut(window)
+        if self._edges == "inside":
+            return near
+        start, end = np.maximum(near.start, window.start), np.minimum(near.end, window.end)
+        return replace(near, start=start, end=end)
+
+    def uncut(self, window: Window) -> Kernels:
+        """The kernels of a window at full length; those that its edges cut are left out where the settings say so."""
         low = int(np.searchsorted(self._reached, window.start, side="right"))
         high = int(np.searchsorted(self._kernels.start, window.end, side="left"))
         near = self._kernels.where(np.arange(low, max(low, high)))
         if self._edges == "inside":
             return near.where((near.start >= window.start) & (near.end <= window.end))
-        near = near.where(near.end > window.start)
-        start, end = np.maximum(near.start, window.start), np.minimum(near.end, window.end)
-        return replace(near, start=start, end=end)
+        return near.where(near.end > window.start)

@@ -96,4 +96,6 @@ def _meeting(
         kinds=tuple(kinds.values),
         site=site[collective],
         sites=tuple(sites.values),
+        call=np.stack([chosen[collective] for _, chosen in members]),
+        shift=shift[:, 0],
     )
