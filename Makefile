@@ -16,6 +16,14 @@ test: $(VENV)/.ready
 fuzz: $(VENV)/.ready
 	COMMCANARY_FUZZ_INPUTS=45000 $(BIN)/pytest -n auto tests/sources -k "mutated"
 
+# 50 kills at seeded moments, full and read-only disks, every tamper test: about 20 minutes.
+integrity: $(VENV)/.ready
+	COMMCANARY_KILLS=50 $(BIN)/pytest tests/workflow/test_resume.py tests/integrity
+
+# A short campaign on a real two-node Slurm on this machine; needs root and Debian's Slurm packages, else it is skipped.
+cluster: $(VENV)/.ready
+	$(BIN)/pytest tests/cluster
+
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

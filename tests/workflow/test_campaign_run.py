@@ -1,17 +1,10 @@
-"""A whole campaign, run as a user runs it: to the end, again, changed, and after a kill."""
+"""A whole campaign, run as a user runs it: to the end, again, and changed."""
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
-
-import pytest
 
 from commcanary.artifacts.files import read_artifact, write_artifact
 from commcanary.artifacts.trace_exchange import TRACE
@@ -20,15 +13,7 @@ from commcanary.compile.search_ledger import SEARCH_LEDGER
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_canary
 
-TINY = Path(__file__).with_name("tiny.yaml")
-RUN = [sys.executable, "-c", "from commcanary.cli.main import main; main()", "campaign", "run", "tiny.yaml"]
-ENGINE = ["--", "--cores", "2"]
-
-
-def run(folder: Path, *more: str) -> tuple[int, list[str]]:
-    """Exit code and the rules of the jobs that ran; ``more`` goes to the engine."""
-    done = subprocess.run([*RUN, *ENGINE, *more], cwd=folder, capture_output=True, text=True, check=False)
-    return done.returncode, re.findall(r"^(?:local)?rule (\w+):", done.stdout + done.stderr, re.MULTILINE)
+from .runs import ENGINE, RUN, TINY, run
 
 
 def artifacts(folder: Path) -> dict[str, bytes]:
@@ -39,23 +24,6 @@ def artifacts(folder: Path) -> dict[str, bytes]:
         for path in sorted(results.rglob("*"))
         if path.suffix in {".parquet", ".csv", ".svg", ".json"} and not path.name.endswith(".receipt.json")
     }
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("campaign")
-    shutil.copy(TINY, folder)
-    code, jobs = run(folder)
-    assert code == 0
-    assert {"manifest", "trace", "compile", "replay", "compare", "verify", "export", "summary", "page"} <= set(jobs)
-    return folder
-
-
-@pytest.fixture
-def copied(finished: Path, tmp_path: Path) -> Path:
-    folder = tmp_path / "copy"
-    shutil.copytree(finished, folder)
-    return folder
 
 
 def test_it_ends_with_a_page_and_leaves_no_half_files(finished: Path) -> None:
@@ -121,38 +89,6 @@ def test_a_searched_representation_is_made_by_the_search_alone(copied: Path) -> 
     canary = read_canary(copied / folder / "canary.parquet")
     assert canary.header.compiler.behavior_search is not None
     assert canary.header.compiler.behavior_search.ledger_content_id == ledger.content_id
-
-
-def test_a_replayed_batch_makes_only_the_damaged_report_again(copied: Path) -> None:
-    reports = copied / "results" / "tiny" / "small" / "canary" / "reports"
-    damaged, whole = reports / "congested.parquet", reports / "baseline.parquet"
-    good, kept = damaged.read_bytes(), whole.stat().st_mtime_ns
-    damaged.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    assert run(copied, "--forcerun", "replay")[0] == 0
-    assert damaged.read_bytes() == good
-    assert whole.stat().st_mtime_ns == kept
-
-
-def test_a_damaged_report_is_refused_by_name(copied: Path) -> None:
-    report = copied / "results" / "tiny" / "small" / "canary" / "reports" / "congested.parquet"
-    good = report.read_bytes()
-    report.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    assert run(copied, "--forcerun", "compare")[0] == 3
-    log = (copied / "results" / "tiny" / "logs" / "compare" / "small.canary.log").read_text()
-    assert "congested.parquet: file: not a readable Parquet file" in log
-
-
-def test_killed_at_any_moment_it_resumes_to_the_same_bytes(finished: Path, tmp_path: Path) -> None:
-    shutil.copy(TINY, tmp_path)
-    for seconds in (2.0, 4.0, 7.0):
-        process = subprocess.Popen(
-            [*RUN, *ENGINE], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        time.sleep(seconds)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    assert run(tmp_path)[0] == 0
-    assert artifacts(tmp_path) == artifacts(finished)
 
 
 def test_a_bad_configuration_stops_before_any_job(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import read_artifact
 from commcanary.campaign.layout import report_file
+from commcanary.campaign.logs import LAST_WORD, last_words
 from commcanary.campaign.provenance import code_digest
 from commcanary.campaign.receipts import REPLAY, cell_id, cell_settings, file_sha256, read_receipt
 from commcanary.errors import IntegrityRefusal, Refusal
@@ -61,24 +62,17 @@ def refuse_incomplete(plan: Plan, results: Path) -> None:
         )
 
 
-def failed_logs(results: Path, workload: str, representation: str) -> list[Path]:
-    """Logs of the stages behind a representation's cells that end in a failure."""
-    found: list[Path] = []
-    for stage in _CHAIN:
-        names = (f"{workload}.log", f"{workload}.{representation}.log", f"{workload}.{representation}.[0-9]*.log")
-        found += [path for name in names for path in sorted((results / "logs" / stage).glob(name)) if _failed(path)]
-    return found
+def reopen(plan: Plan, results: Path) -> None:
+    """Remove the indexes of representations with a cell that is not done, so that the engine makes it again.
 
-
-def last_words(log: Path) -> str:
-    """The last line that a failed job left in its log."""
-    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
-
-
-def _failed(log: Path) -> bool:
-    """A log that is empty is of a job that was killed or runs; "done" is the last word of one that was not."""
-    return last_words(log) not in {"", "done"}
+    The engine watches the indexes only: reports are no outputs of its rules.
+    """
+    if not any(results.glob("*/*/reports/index-*.json")):
+        return
+    wrong = {(s.cell.workload, s.cell.representation) for s in cell_states(plan, results) if s.state != DONE}
+    for place in sorted(wrong):
+        for index in results.joinpath(*place, "reports").glob("index-*.json"):
+            index.unlink(missing_ok=True)
 
 
 def _canary_id(path: Path) -> str | Refusal:
@@ -88,12 +82,19 @@ def _canary_id(path: Path) -> str | Refusal:
         return refusal
 
 
+def _failed_logs(results: Path, workload: str, representation: str) -> list[Path]:
+    """Logs of the stages behind a representation's cells that end in a failure."""
+    names = (f"{workload}.log", f"{workload}.{representation}.log", f"{workload}.{representation}.[0-9]*.log")
+    logs = (log for stage in _CHAIN for name in names for log in sorted((results / "logs" / stage).glob(name)))
+    return [log for log in logs if last_words(log) not in ([], [LAST_WORD])]
+
+
 def _state(plan: Plan, results: Path, cell: Cell, canary: str | Refusal, code: str) -> CellState:
     report = results / report_file(cell.workload, cell.representation, cell.configuration)
     if not report.is_file():
-        failed = failed_logs(results, cell.workload, cell.representation)
+        failed = _failed_logs(results, cell.workload, cell.representation)
         if failed:
-            return CellState(cell, FAILED, f"{failed[0].relative_to(results)}: {last_words(failed[0])}")
+            return CellState(cell, FAILED, f"{failed[0].relative_to(results)}: {last_words(failed[0])[-1]}")
         return CellState(cell, MISSING, "not made yet")
     why = _stale(plan, report, cell, canary, code)
     return CellState(cell, STALE, why) if why else CellState(cell, DONE)

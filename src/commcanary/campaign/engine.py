@@ -17,13 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import commcanary
+from commcanary.campaign.cells import reopen
 from commcanary.campaign.kernel_cache import kernel_cache
 from commcanary.errors import Refusal, StorageRefusal, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from commcanary.campaign.plan import Plan
+
 LOCK = Path("results/.running")
+_DRY = {"-n", "--dry-run", "--dryrun"}
 
 
 def repository_root() -> Path:
@@ -34,12 +38,12 @@ def repository_root() -> Path:
     raise StorageRefusal("Snakefile", "is not beside the package", "run from a checkout of the repository")
 
 
-def run_engine(directory: Path, config: Path, profile: str, arguments: Sequence[str]) -> int:
+def run_engine(directory: Path, config: Path, plan: Plan, profile: str, arguments: Sequence[str]) -> int:
     """Run the campaign of ``config`` to the end, resuming what an earlier run left; the engine's exit code.
 
-    Results go to ``directory / "results"``; ``profile`` is a folder of the repository's ``profiles/``, or any
-    folder; ``arguments`` go to the engine as they are. Raises ``Refusal`` where another campaign is running
-    in ``directory``.
+    Cells of ``plan`` whose report was lost or damaged are made again. Results go to ``directory / "results"``;
+    ``profile`` is a folder of the repository's ``profiles/``, or any folder; ``arguments`` go to the engine as
+    they are. Raises ``Refusal`` where another campaign is running in ``directory``.
     """
     root = repository_root()
     folder = root / "profiles" / profile
@@ -52,6 +56,8 @@ def run_engine(directory: Path, config: Path, profile: str, arguments: Sequence[
     base += ["--configfile", str(config.resolve()), "--workflow-profile", str(folder)]
     with _only_one(directory) as held:
         _remove_stale_lock(directory, base)
+        if not _DRY & set(arguments):
+            reopen(plan, directory / "results" / plan.name)
         engine = subprocess.Popen(
             [*base, "--rerun-incomplete", *arguments],
             cwd=directory,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -41,8 +43,10 @@ def run(
 
     plan = Plan.load(config)
     check_freeze(plan, Path("results", plan.name))
-    code = run_engine(Path.cwd(), config, profile, context.args)
+    started = time.time()
+    code = run_engine(Path.cwd(), config, plan, profile, context.args)
     if code != 0:
+        _name_failures(Path("results", plan.name), started)
         raise SystemExit(EXIT_REFUSED if code == 1 else code)
     print(f"campaign {plan.name} is complete: results/{plan.name}/report.html")
 
@@ -99,6 +103,15 @@ def verify(
     if not found.same_code:
         print("derived by other code than the manifest names")
     return EXIT_NEGATIVE_VERDICT if found.differs else EXIT_DONE
+
+
+def _name_failures(results: Path, started: float) -> None:
+    from commcanary.campaign.logs import unfinished_jobs
+
+    for job in unfinished_jobs(results, started):
+        print(f"failed: {job.rule} {job.subject} ({job.log})", file=sys.stderr)
+        for line in job.last_lines:
+            print(f"  {line}", file=sys.stderr)
 
 
 def _listed(what: str, paths: tuple[str, ...]) -> None:

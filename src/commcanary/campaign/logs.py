@@ -1,0 +1,42 @@
+"""The logs of a campaign's jobs: what a job's last word was.
+
+A job's log ends in "done", or says what failed. An empty one is of a job that was killed, or still runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LAST_WORD = "done"
+
+
+@dataclass(frozen=True)
+class UnfinishedJob:
+    """A job that did not end well: its rule, what it was about, its log and the last lines of it."""
+
+    rule: str
+    subject: str
+    log: Path
+    last_lines: tuple[str, ...]
+
+
+def last_words(log: Path, count: int = 1) -> list[str]:
+    """The last ``count`` lines of a log that are not empty."""
+    text = log.read_text(encoding="utf-8", errors="replace")
+    return [line.rstrip() for line in text.splitlines() if line.strip()][-count:]
+
+
+def unfinished_jobs(results: Path, since: float, lines: int = 3) -> Iterator[UnfinishedJob]:
+    """Jobs in ``results`` that wrote their log after ``since`` (seconds since the epoch) and did not end well."""
+    folder = results / "logs"
+    for log in sorted(folder.rglob("*.log")):
+        words = last_words(log, lines)
+        if log.stat().st_mtime >= since and words[-1:] != [LAST_WORD]:
+            inside = log.relative_to(folder)
+            rule, subject = (inside.parent.name, log.stem) if inside.parent.name else (log.stem, "campaign")
+            yield UnfinishedJob(rule, subject, log, tuple(words) or ("it left no word: killed",))

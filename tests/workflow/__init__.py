@@ -1,0 +1,1 @@
+"""Tests of the workflow, run as a user runs it."""
