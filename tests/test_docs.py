@@ -15,7 +15,14 @@ from commcanary.campaign.config import (
     Representation,
     Workload,
 )
-from commcanary.campaign.workload_sources import CaptureSource, KinetoSource, NsysSource, SynthSource, TraceSource
+from commcanary.campaign.workload_sources import (
+    CaptureSource,
+    ChakraSource,
+    KinetoSource,
+    NsysSource,
+    SynthSource,
+    TraceSource,
+)
 from commcanary.cli.main import run
 from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
@@ -152,7 +159,7 @@ def test_configuration_keys_are_the_types_fields(heading: str, kind: Any) -> Non
     assert sorted(keys) == sorted(kind.__struct_fields__)
 
 
-@pytest.mark.parametrize("kind", [SynthSource, TraceSource, KinetoSource, NsysSource, CaptureSource])
+@pytest.mark.parametrize("kind", [SynthSource, TraceSource, KinetoSource, NsysSource, ChakraSource, CaptureSource])
 def test_source_keys_are_the_types_fields(kind: Any) -> None:
     rows = section(text_of("config/README.md"), "`workloads`")
     tag = kind.__struct_config__.tag

@@ -64,6 +64,18 @@ class NsysSource(_Strict, tag_field="kind", tag="nsys", frozen=True, kw_only=Tru
     process_group: str | None = None
 
 
+class ChakraSource(_Strict, tag_field="kind", tag="chakra", frozen=True, kw_only=True):
+    """Execution traces, PyTorch's or Chakra's; ``ranks`` are theirs in order, ``groups`` a file of process groups."""
+
+    traces: Paths
+    ranks: tuple[Seed, ...] = ()
+    world_size: Count | None = None
+    groups: str | None = None
+    phase: str | None = None
+    assume_default_group: bool = False
+    process_group: str | None = None
+
+
 class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_only=True):
     """What a job communicates while ``command`` runs it; ``auto`` records ``torch.distributed`` in every rank."""
 
@@ -71,9 +83,9 @@ class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_on
     auto: bool = True
 
 
-Source = SynthSource | TraceSource | KinetoSource | NsysSource | CaptureSource
+Source = SynthSource | TraceSource | KinetoSource | NsysSource | ChakraSource | CaptureSource
 
-_FILES = ("path", "profiles", "exports")
+_FILES = ("path", "profiles", "exports", "traces", "groups")
 """Keys that name files."""
 
 
@@ -81,7 +93,7 @@ def files_of(source: Source) -> dict[str, str]:
     """The files that a trace is made from, as configured, by the path of the key that names each."""
     found: dict[str, str] = {}
     for key in _FILES:
-        value = getattr(source, key, ())
+        value = getattr(source, key, None) or ()
         if isinstance(value, str):
             found[key] = value
         else:

@@ -28,6 +28,7 @@ _COMMANDS = (
     "baseline",
     "import_kineto",
     "import_nsys",
+    "import_chakra",
     "overlap",
     "capture",
     "calibrate",

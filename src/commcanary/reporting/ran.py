@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from commcanary.campaign.workload_sources import KinetoSource, NsysSource, SynthSource, files_of
+from commcanary.campaign.workload_sources import ChakraSource, KinetoSource, NsysSource, SynthSource, files_of
 from commcanary.reporting.words import number
 
 if TYPE_CHECKING:
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from commcanary.reporting.tables import RepresentationRow
 
 
-_KINDS: dict[type, str] = {KinetoSource: "Kineto profiles", NsysSource: "Nsight Systems exports"}
+_KINDS: dict[type, str] = {
+    KinetoSource: "Kineto profiles",
+    NsysSource: "Nsight Systems exports",
+    ChakraSource: "execution traces",
+}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from commcanary.sources.capture.importer import merge_shards
+from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.nsys.importer import import_nsys
 
@@ -42,6 +43,7 @@ SOURCES = {
     for source in (
         Source("kineto", "PyTorch profiler (Kineto) chrome traces", import_kineto),
         Source("nsys", "Nsight Systems exports (SQLite)", import_nsys),
+        Source("chakra", "execution traces: PyTorch's JSON, Chakra's protobuf", import_execution_traces),
         Source("capture", "shards of commcanary capture", merge_shards),
     )
 }

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commcanary.sources.execution_trace.groups import read_groups
+from commcanary.sources.execution_trace.settings import ExecutionTraceSettings
 from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.sources.nsys.settings import NsysSettings
 
 if TYPE_CHECKING:
-    from commcanary.campaign.workload_sources import KinetoSource, NsysSource
+    from pathlib import Path
+
+    from commcanary.campaign.workload_sources import ChakraSource, KinetoSource, NsysSource
 
 
 def kineto_settings(source: KinetoSource, workload: str) -> KinetoSettings:
@@ -38,4 +42,17 @@ def nsys_settings(source: NsysSource, workload: str) -> NsysSettings:
         trim_s=source.trim_s,
         assume_default_group=source.assume_default_group,
         assume_all_ranks_captured=source.assume_all_ranks_captured,
+    )
+
+
+def chakra_settings(source: ChakraSource, workload: str, groups: Path | None = None) -> ExecutionTraceSettings:
+    """The settings of ``import_execution_traces``; ``groups`` is the file that lists process groups."""
+    return ExecutionTraceSettings(
+        workload_name=workload,
+        phase=source.phase,
+        process_group=source.process_group,
+        ranks=source.ranks,
+        world_size=source.world_size,
+        groups={} if groups is None else read_groups(groups),
+        assume_default_group=source.assume_default_group,
     )

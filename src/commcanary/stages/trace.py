@@ -10,13 +10,21 @@ from commcanary.artifacts.files import write_artifact
 from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
-from commcanary.campaign.workload_sources import CaptureSource, KinetoSource, NsysSource, Source, SynthSource
+from commcanary.campaign.workload_sources import (
+    CaptureSource,
+    ChakraSource,
+    KinetoSource,
+    NsysSource,
+    Source,
+    SynthSource,
+)
 from commcanary.sources.capture.session import captured
+from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_trace
-from commcanary.stages.source_settings import kineto_settings, nsys_settings
+from commcanary.stages.source_settings import chakra_settings, kineto_settings, nsys_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,4 +59,7 @@ def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:
         return import_kineto(files, kineto_settings(source, workload)).trace
     if isinstance(source, NsysSource):
         return import_nsys(files, nsys_settings(source, workload)).trace
+    if isinstance(source, ChakraSource):
+        traces, groups = files[: len(source.traces)], files[len(source.traces) :]
+        return import_execution_traces(traces, chakra_settings(source, workload, *groups)).trace
     return read_trace(files[0])

@@ -49,7 +49,7 @@ def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: 
     where it is issued. An event starts at its first arrival; where ranks' times may not be compared, at the
     arrival on the first listed rank that takes part. Overlap and exposed time are those of the rank that
     was exposed longest; ``compute_before_ns`` is the smallest of the ranks'. Without times events keep the
-    order of the ranks' calls, and starts and gaps are unknown.
+    order of the ranks' calls; starts are unknown, and gaps are the format's 0, for it has no unknown ones.
     """
     without_times = untimed(ranks)
     reordered = 0
@@ -92,7 +92,7 @@ def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: 
     )
     if without_times:
         start = np.full(len(start), UNKNOWN, np.int64)
-        events.gap_ns[:] = UNKNOWN
+        events.gap_ns[:] = 0
     return Merged(
         events,
         start,

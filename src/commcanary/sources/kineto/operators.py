@@ -35,8 +35,8 @@ class HostCall:
 
 
 @dataclass(frozen=True)
-class _Layout:
-    """Which arguments of an operator hold the tensors put in and got out, root and peer."""
+class Layout:
+    """Which arguments of a ``c10d::`` operator hold the tensors put in and got out, root and peer."""
 
     given: int | None
     got: int | None
@@ -44,27 +44,27 @@ class _Layout:
     peer: int | None = None
 
 
-_LAYOUTS = {
-    "allreduce_": _Layout(0, 0),
-    "allreduce_coalesced_": _Layout(0, 0),
-    "broadcast_": _Layout(0, 0, root=2),
-    "reduce_": _Layout(0, 0, root=3),
-    "allgather_": _Layout(1, None),
-    "allgather_coalesced_": _Layout(1, None),
-    "_allgather_base_": _Layout(1, 0),
-    "allgather_into_tensor_coalesced_": _Layout(1, 0),
-    "reduce_scatter_": _Layout(None, 0),
-    "_reduce_scatter_base_": _Layout(1, 0),
-    "reduce_scatter_tensor_coalesced_": _Layout(1, 0),
-    "gather_": _Layout(1, None, root=3),
-    "scatter_": _Layout(None, 0, root=3),
-    "alltoall_": _Layout(1, 0),
-    "alltoall_base_": _Layout(1, 0),
-    "send": _Layout(0, 0, peer=2),
-    "recv_": _Layout(0, 0, peer=2),
-    "recv_any_source_": _Layout(0, 0),
-    "barrier": _Layout(None, None),
-    "monitored_barrier_": _Layout(None, None),
+LAYOUTS = {
+    "allreduce_": Layout(0, 0),
+    "allreduce_coalesced_": Layout(0, 0),
+    "broadcast_": Layout(0, 0, root=2),
+    "reduce_": Layout(0, 0, root=3),
+    "allgather_": Layout(1, None),
+    "allgather_coalesced_": Layout(1, None),
+    "_allgather_base_": Layout(1, 0),
+    "allgather_into_tensor_coalesced_": Layout(1, 0),
+    "reduce_scatter_": Layout(None, 0),
+    "_reduce_scatter_base_": Layout(1, 0),
+    "reduce_scatter_tensor_coalesced_": Layout(1, 0),
+    "gather_": Layout(1, None, root=3),
+    "scatter_": Layout(None, 0, root=3),
+    "alltoall_": Layout(1, 0),
+    "alltoall_base_": Layout(1, 0),
+    "send": Layout(0, 0, peer=2),
+    "recv_": Layout(0, 0, peer=2),
+    "recv_any_source_": Layout(0, 0),
+    "barrier": Layout(None, None),
+    "monitored_barrier_": Layout(None, None),
 }
 
 
@@ -72,7 +72,7 @@ def operator_call(shape: HostShape) -> HostCall:
     """What a ``c10d::`` operator says of its call."""
     op = operator_operation(shape.name)
     assert op is not None  # only such operators are collected
-    layout = _LAYOUTS[shape.name.removeprefix("c10d::")]
+    layout = LAYOUTS[shape.name.removeprefix("c10d::")]
     dims, types, scalars = _listed(shape.dims), _listed(shape.types), _listed(shape.concrete)
     given, got = _tensor_dims(dims, types, layout.given), _tensor_dims(dims, types, layout.got)
     dtype = next(

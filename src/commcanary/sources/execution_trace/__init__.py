@@ -1,0 +1,1 @@
+"""Execution traces (PyTorch's JSON, Chakra's protobuf) -> Trace: operations, sizes and their order, no times."""
