@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,13 @@ BASE_NS = 1_700_000_000_000_000_000
 """Where all ranks' clocks begin: one clock, so that arrivals can be compared."""
 
 FIRST_NS = 100_000
-"""When the first kernel starts on that clock: the host is ahead of the device."""
+"""When the first kernel starts on that clock."""
+
+LEAD_NS = 50_000
+"""The host is so far ahead: it begins a step this long before the device does, and launches all of it in this time."""
 
 CALL_NS = 200
-"""A communication call on the host, at most so long before its kernel starts, or before the next call."""
+"""A call on the host takes so long, where the launches of a step leave it so much room."""
 
 _DTYPES = {"float32": ("Float", 4), "bfloat16": ("BFloat16", 2)}
 _NAMES = {"all_reduce": "allreduce"}
@@ -29,27 +33,29 @@ _FIRST_CORRELATION = 1_000_000
 
 
 def kineto_profiles(synthesis: Synthesis) -> dict[int, Document]:
-    """Rank -> its profile. Every communication kernel has the record and the launch behind it."""
+    """Rank -> its profile. Every kernel has its launch behind it, a communication kernel its record as well."""
     ranks = sorted({kernel.rank for kernel in synthesis.kernels})
     return {rank: _profile(synthesis, rank, len(ranks)) for rank in ranks}
 
 
 def _profile(synthesis: Synthesis, rank: int, world: int) -> Document:
     groups = [group for group in synthesis.trace.events.groups if rank in group.members]
-    steps = [0, *(end + FIRST_NS for end in synthesis.steps_ns)]
+    begins = [FIRST_NS - LEAD_NS, *(end + FIRST_NS - LEAD_NS for end in synthesis.steps_ns)]
     written = [
         _span(f"ProfilerStep#{n}", "user_annotation", begin, end, rank, _HOST_THREAD)
-        for n, (begin, end) in enumerate(pairwise(steps))
+        for n, (begin, end) in enumerate(pairwise(begins))
     ]
     own = sorted((k for k in synthesis.kernels if k.rank == rank), key=lambda k: (k.start_ns, k.event or -1))
-    returns = FIRST_NS + own[-1].end_ns
+    step_of = [bisect_right(synthesis.steps_ns, kernel.start_ns) for kernel in own]
     spans: list[Document] = []
-    for number, kernel in reversed(list(enumerate(own, start=1))):
-        begin = kernel.start_ns + FIRST_NS
+    for number, (kernel, step) in enumerate(zip(own, step_of, strict=True), start=1):
+        first, count = step_of.index(step), step_of.count(step)
+        room = LEAD_NS // (count + 1)
+        begin = begins[step] + (number - first) * room
         spans.append(_kernel(synthesis, kernel, number))
-        if kernel.event is not None:
-            returns = min(returns - CALL_NS, begin)
-            spans += _call(spans[-1], number, returns)
+        length = min(CALL_NS, room)
+        made = _launch if kernel.event is None else _call
+        spans += made(spans[-1], number, begin, begin + length)
     return {
         "schemaVersion": 1,
         "distributedInfo": {
@@ -61,7 +67,7 @@ def _profile(synthesis: Synthesis, rank: int, world: int) -> Document:
         },
         "displayTimeUnit": "ms",
         "baseTimeNanoseconds": BASE_NS,
-        "traceEvents": written + spans[::-1],
+        "traceEvents": written + spans,
         "traceName": f"rank{rank}.pt.trace.json",
     }
 
@@ -81,14 +87,20 @@ def _kernel(synthesis: Synthesis, kernel: Kernel, number: int) -> Document:
     return {**_span(kernel.name, "kernel", begin, end, kernel.rank, kernel.stream), "args": args}
 
 
-def _call(kernel: Document, number: int, returns: int) -> list[Document]:
-    """The launch of a communication kernel and the record around it, which returns at ``returns`` (ns)."""
+def _launch(kernel: Document, number: int, begin: int, end: int) -> list[Document]:
+    """The launch of a compute kernel in [begin, end), ns."""
+    launch = _span("cudaLaunchKernel", "cuda_runtime", begin, end, kernel["pid"], _HOST_THREAD)
+    return [{**launch, "args": {"External id": number, "correlation": kernel["args"]["correlation"]}}]
+
+
+def _call(kernel: Document, number: int, begin: int, end: int) -> list[Document]:
+    """The launch of a communication kernel and the record around it in [begin, end), ns."""
     said = {key: value for key, value in kernel["args"].items() if key not in ("device", "stream", "correlation")}
-    rank, half = kernel["pid"], CALL_NS // 2
-    launch = _span("cudaLaunchKernelExC", "cuda_runtime", returns - half, returns, rank, _HOST_THREAD)
-    record = _span("record_param_comms", "cpu_op", returns - CALL_NS, returns, rank, _HOST_THREAD)
+    rank, half = kernel["pid"], (begin + end) // 2
+    launch = _span("cudaLaunchKernelExC", "cuda_runtime", half, end, rank, _HOST_THREAD)
+    record = _span("record_param_comms", "cpu_op", begin, end, rank, _HOST_THREAD)
     numbers = {"External id": number, "correlation": kernel["args"]["correlation"]}
-    return [{**launch, "args": numbers}, {**record, "args": said}]
+    return [{**record, "args": said}, {**launch, "args": numbers}]
 
 
 def _payload(signature: Signature, group: ProcessGroup, rank: int) -> Document:
