@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 from commcanary.artifacts.stored import Stored
 from commcanary.artifacts.trace import Trace
 from commcanary.compile.compiler import CompileSettings, compile_trace
 from commcanary.errors import UsageError
+from commcanary.judge.checks import shortened
 from commcanary.judge.compare import compare
 from commcanary.judge.explain import explain
+from commcanary.judge.policy import Policy, judged_by
+from commcanary.judge.reasons import interval_lines
 from commcanary.judge.reference import Reference
+from commcanary.judge.statistics import Decision, DecisionStatistics
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
 from commcanary.judge.verify_behavior import verify_behavior
@@ -68,5 +74,69 @@ def test_verifications(small_trace: Trace) -> None:
 
 
 def test_what_is_no_verdict_is_refused() -> None:
-    with pytest.raises(UsageError, match="neither"):
+    with pytest.raises(UsageError, match="explains a verdict"):
         explain(NAMED["baseline"], FILE)
+
+
+def decided(source: str, represented: str) -> DecisionStatistics:
+    """One configuration, decided as given; nothing of it is computed."""
+    return DecisionStatistics(
+        representation="random",
+        runs=3,
+        tie_band_points=1.0,
+        decisions=(Decision("fast", "false_negative", source, represented, 26.5, 41.5, 0.25, None, None),),
+        true_positives=0,
+        true_negatives=0,
+        false_positives=0,
+        false_negatives=1,
+        in_tie_band=0,
+        undecided=0,
+        mismatched=0,
+        one_sided=(),
+        agreement=0.0,
+        agreement_low=0.0,
+        agreement_high=0.793,
+    )
+
+
+def test_decisions_and_the_policy_over_them() -> None:
+    statistics = decided("fail", "pass")
+    lines = explain(statistics, FILE)
+    assert "agreement 0.000 [0.000, 0.793]; 1 missed regressions" in lines[0]
+    assert lines[1] == (
+        "fast: false_negative; source fail (p99 +41.500 us, +26.5 points from its threshold), "
+        "representation pass (p99 +0.250 us)"
+    )
+    for policy, outcome, said in (
+        (Policy(), "fail (false_negatives)", "found 1, required 0"),
+        (Policy(max_false_negatives=1, min_agreement=0), "pass (criteria_met)", "policy min_agreement: 0"),
+        (Policy(max_false_negatives=1, min_runs=4), "inconclusive (too_few_runs)", "found 3, required 4"),
+    ):
+        lines = explain(judged_by(policy, statistics), FILE)
+        assert lines[0] == f"policy outcome of random: {outcome}"
+        assert said in lines
+    alone = msgspec.structs.replace(statistics, one_sided=("slow",))
+    assert explain(judged_by(Policy(), alone), FILE)[0].endswith("incomparable (configurations_differ)")
+
+
+def test_intervals_are_said_whatever_the_verdict(sampled_report: Callable[..., Stored[ReportHeader]]) -> None:
+    runs = 100.0 + np.arange(12)[:, None] + np.zeros((12, 20))
+    base = sampled_report(runs, tuple(range(12)))
+    found = compare(base, sampled_report(runs + 1.0, tuple(range(12))), confidence=0.95)
+    assert found.verdict == "pass"
+    lines = interval_lines(found)
+    assert lines[0] == "95 % intervals of the change (12 against 12 runs, paired by seed, 2000 resamples):"
+    # every run is 1 us slower, whichever are drawn; the baseline's median is 105.5 us
+    assert "  median +1.000 us [+1.000, +1.000], +0.9 % [+0.9, +0.9]: pass" in lines
+    assert set(lines) <= set(explain(found, FILE))
+    assert interval_lines(compare(base, base)) == []
+
+
+def test_values_of_one_line(small_trace: Trace) -> None:
+    other = verify_source(synthetic("mixed", 1, 200), compile_trace(small_trace, CompileSettings()))
+    for check in other.checks:
+        assert len(str(check.expected)) < 140
+        assert len(str(check.actual)) < 140
+    places = {check.name: check.place for check in other.checks if not check.passed}
+    assert places["groups"] == "groups rows"
+    assert shortened("x" * 200) == "x" * 100 + "... (200 characters)"

@@ -26,7 +26,7 @@ H = TypeVar("H", bound=msgspec.Struct)
 _HEADER = b"commcanary.header"
 _CONTENT_ID = b"commcanary.content_id"
 _ZSTD_LEVEL = 6
-_REMEDY = "write it again with commcanary convert or the stage that made it"
+_REMEDY = "take an unchanged copy, or make it again with the command that made it"
 
 
 def write_parquet(stream: BinaryIO, stored: Stored[H]) -> None:
@@ -102,7 +102,7 @@ def check_content_id(stored: Stored[H], stated: str) -> None:
         raise IntegrityRefusal(
             "content_id",
             f"states {stated[:12] or 'nothing'} but the content hashes to {stored.content_id[:12]}: "
-            "the file was changed after it was written",
+            "the file was changed after it was written, or another version of commcanary wrote it",
             _REMEDY,
         )
 
@@ -129,9 +129,7 @@ def _reading() -> Iterator[None]:
 
 def _require_header(metadata: dict[bytes, bytes]) -> None:
     if _HEADER not in metadata:
-        raise InputRefusal(
-            "key-value metadata", "holds no commcanary.header", f"give a CommCanary artifact, or {_REMEDY}"
-        )
+        raise InputRefusal("key-value metadata", "holds no commcanary.header", "give a CommCanary artifact")
 
 
 def _has_table(found: pa.Schema, wanted: pa.Schema, kind: str) -> bool:

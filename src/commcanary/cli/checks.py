@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commcanary.judge.checks import shortened
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -15,5 +17,5 @@ def print_checks(checks: Iterable[Check]) -> None:
     for check in checks:
         line = f"- {check.name}: {check.status}"
         if not check.passed:
-            line += f" at {check.place}: expected {check.expected}, found {check.actual}"
+            line += f" at {check.place}: expected {shortened(check.expected)}, found {shortened(check.actual)}"
         print(line)

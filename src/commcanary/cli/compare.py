@@ -42,6 +42,7 @@ def command(
 ) -> int:
     """Compare two reports of one canary."""
     from commcanary.judge.compare import comparison_exit_code
+    from commcanary.judge.reasons import interval_lines
     from commcanary.judge.thresholds import Thresholds
     from commcanary.stages.compare import compare_stage
 
@@ -73,6 +74,8 @@ def command(
     for line in comparison.not_gated:
         if line not in comparison.reasons:
             print(line)
+    for line in interval_lines(comparison):
+        print(line)
     if html is not None:
         from commcanary.reporting.comparison_page import write_comparison_page
 

@@ -7,27 +7,30 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from rich.console import Console
-from rich.table import Table
 
 from commcanary.artifacts.canary import Canary, CanaryHeader
 from commcanary.artifacts.program import entry_count
 from commcanary.artifacts.trace import TraceHeader
 from commcanary.artifacts.trace_table import from_stored
 from commcanary.cli.checks import print_checks
+from commcanary.cli.describe_document import print_document, print_table
 from commcanary.cli.describe_schedule import schedule_lines
 from commcanary.cli.overlap_lines import overlap_lines
+from commcanary.judge.behavior import BehaviorVerification
+from commcanary.judge.behavior_checks import failures
 from commcanary.judge.comparison import Comparison
+from commcanary.judge.explain_decisions import explain_decisions, explain_policy
+from commcanary.judge.policy import PolicyOutcome
+from commcanary.judge.reasons import interval_lines
 from commcanary.judge.report_verification import ReportVerification
 from commcanary.judge.source_verification import SourceVerification
+from commcanary.judge.statistics import DecisionStatistics
 from commcanary.replay.report import ReportHeader
 from commcanary.timeline.measure import device_label
 from commcanary.timeline.overlap import Overlap
 from commcanary.units import show_bytes, us_from_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from commcanary.artifacts.stored import Stored
 
 
@@ -39,9 +42,8 @@ def describe(kind: str, stored: Stored[Any]) -> None:
 
 @singledispatch
 def _describe(header: object, stored: Stored[Any]) -> None:
-    """Documents without a view of their own: their fields."""
-    for name, value in msgspec.to_builtins(header).items():
-        print(f"{name}: {value}")
+    """Documents without a view of their own: numbers and words, then a table for each list."""
+    print_document(msgspec.to_builtins(header))
 
 
 @_describe.register(TraceHeader)
@@ -52,6 +54,9 @@ def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
     if header.lineage is not None:
         lineage = header.lineage
         print(f"derived from {lineage.derived_from[:12]} by {lineage.method}: {lineage.source_events} events there")
+    for name, value in trace.header.workload.items():
+        if isinstance(value, dict):
+            print_document({f"workload.{name}": value})
     for field, reason in header.unknown.items():
         print(f"unknown {field}: {reason}")
     for field, value in header.assumptions.items():
@@ -62,12 +67,12 @@ def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
         for i, s in enumerate(events.signatures)
     ]
     rows.sort(key=lambda row: -int(row[-1]))
-    _table(("phase", "operation", "group", "ranks", "bytes", "dtype", "events"), rows[:30])
+    print_table(("phase", "operation", "group", "ranks", "bytes", "dtype", "events"), rows[:30])
     if len(rows) > 30:
         print(f"and {len(rows) - 30} more kinds of event")
     if header.coverage:
         names = ("rank", "rule", "seen", "taken", "skipped", "refused", "unknown", "time_share", "reason")
-        _table(names, [[getattr(row, name) for name in names] for row in header.coverage])
+        print_table(names, [[getattr(row, name) for name in names] for row in header.coverage])
 
 
 @_describe.register(CanaryHeader)
@@ -103,7 +108,7 @@ def _report(header: ReportHeader, stored: Stored[ReportHeader]) -> None:
     whole = ["all", *(getattr(header.metrics, name) for name in names[1:])]
     queue = ["queue wait", *(getattr(header.queue_wait, name) for name in names[1:])]
     parts = [[getattr(row, name) for name in names] for row in (*header.by_phase, *header.by_op)]
-    _table(names, [whole, queue, *parts])
+    print_table(names, [whole, queue, *parts])
     print(f"hidden {header.metrics.communication_hidden_pct:.2f} %")
     for line in () if header.schedule is None else schedule_lines(header.schedule):
         print(line)
@@ -112,8 +117,10 @@ def _report(header: ReportHeader, stored: Stored[ReportHeader]) -> None:
 @_describe.register(Comparison)
 def _comparison(header: Comparison, stored: Stored[Comparison]) -> None:
     print(f"verdict {header.verdict}: {header.candidate.backend.name} against {header.baseline.backend.name}")
-    for line in (*header.reasons, *header.not_gated):
+    for line in (*header.reasons, *(line for line in header.not_gated if line not in header.reasons)):
         print(f"- {line}")
+    for line in interval_lines(header):
+        print(line)
 
 
 @_describe.register(ReportVerification)
@@ -121,6 +128,48 @@ def _comparison(header: Comparison, stored: Stored[Comparison]) -> None:
 def _verification(header: ReportVerification | SourceVerification, stored: Stored[Any]) -> None:
     print(f"status {header.status}")
     print_checks(header.checks)
+
+
+@_describe.register(BehaviorVerification)
+def _behavior(header: BehaviorVerification, stored: Stored[BehaviorVerification]) -> None:
+    print(f"status {header.status}: {header.canary_events} events against {header.source_events} of the source")
+    for name in msgspec.structs.asdict(header):
+        if name.endswith("_status"):
+            print(f"{name}: {getattr(header, name)}")
+    protocol = header.protocol
+    print(f"model {protocol.model} {protocol.version}, seeds {list(protocol.seeds)}, iterations {protocol.iterations}")
+    seen = [("", c) for c in header.configurations]
+    if header.held_out is not None:
+        seen += [("held out", c) for c in header.held_out.configurations]
+    print_table(
+        ("configuration", "", "status", "failed checks", "tail recall 95", "tail recall 99"),
+        [
+            (c.name, which, c.status, len(list(failures(c))), *(recall.smallest for recall in c.tail_event_recall))
+            for which, c in seen
+        ],
+    )
+    ranking = header.ranking
+    print(f"ranking {ranking.status}: {ranking.passed_pairs} of {ranking.total_pairs} pairs agree")
+    print_table(
+        ("metric", "source, fastest first", "canary", "tau-b"),
+        [(o.metric, ", ".join(o.source), ", ".join(o.canary), o.kendall_tau_b) for o in ranking.orders],
+    )
+    for line in (*header.blocked_by, *header.reasons[:20]):
+        print(f"- {line}")
+    if len(header.reasons) > 20:
+        print(f"and {len(header.reasons) - 20} more reasons; --why prints them all")
+
+
+@_describe.register(DecisionStatistics)
+def _decisions(header: DecisionStatistics, stored: Stored[DecisionStatistics]) -> None:
+    for line in explain_decisions(header):
+        print(line)
+
+
+@_describe.register(PolicyOutcome)
+def _policy(header: PolicyOutcome, stored: Stored[PolicyOutcome]) -> None:
+    for line in explain_policy(header):
+        print(line)
 
 
 @_describe.register(Overlap)
@@ -132,13 +181,6 @@ def _overlap(header: Overlap, stored: Stored[Overlap]) -> None:
         for d in header.devices
         for c in d.cells
     ]
-    _table(("device", "phase", "what", "kernels", "ms", "ms alone"), cells[:40])
+    print_table(("device", "phase", "what", "kernels", "ms", "ms alone"), cells[:40])
     if len(cells) > 40:
         print(f"and {len(cells) - 40} more cells")
-
-
-def _table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    table = Table(*names, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row))
-    Console(soft_wrap=True).print(table)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from commcanary.artifacts.canonical import canonical_json
+from commcanary.judge.field_difference import first_difference
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -13,6 +16,8 @@ Value = str | int | float | None
 
 PASS, FAIL = "pass", "fail"
 NOT_CHECKABLE = "not_checkable"
+
+_LONGEST = 100
 
 
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -38,6 +43,30 @@ def equal(name: str, expected: Value, actual: Value, place: str | None = None) -
     if expected == actual and type(expected) is type(actual):
         return Check(name, PASS)
     return Check(name, FAIL, expected, actual, place or name)
+
+
+def same(name: str, expected: object, actual: object) -> Check:
+    """The check that a stated part of a document is the recomputed one; place and values of the first difference."""
+    found = first_difference(name, expected, actual)
+    if found is None:
+        return Check(name, PASS)
+    place, ours, stated = found
+    return Check(name, FAIL, in_words(ours), in_words(stated), place)
+
+
+def in_words(value: object) -> Value:
+    """A value as it may stand in a check: numbers and short texts as they are, all else as short JSON."""
+    if isinstance(value, str):
+        return shortened(value)
+    if isinstance(value, int | float | None):
+        return value
+    return shortened(canonical_json(value).decode())
+
+
+def shortened(value: object) -> str:
+    """The text of a value for one line: its beginning and its length where it is long."""
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text):,} characters)"
 
 
 def first_failure(checks: Iterable[Check]) -> Check | None:

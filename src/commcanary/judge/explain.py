@@ -12,13 +12,16 @@ import msgspec
 
 from commcanary.errors import UsageError
 from commcanary.judge.behavior import BehaviorVerification
-from commcanary.judge.checks import FAIL
+from commcanary.judge.checks import FAIL, shortened
 from commcanary.judge.comparison import Comparison
 from commcanary.judge.evaluate import HIDDEN
-from commcanary.judge.reasons import subject, worst_first
+from commcanary.judge.explain_decisions import explain_decisions, explain_policy
+from commcanary.judge.policy import PolicyOutcome
+from commcanary.judge.reasons import interval_lines, subject, worst_first
 from commcanary.judge.report_verification import ReportVerification
 from commcanary.judge.source_verification import SourceVerification
 from commcanary.judge.stability import STABLE, instability_reason
+from commcanary.judge.statistics import DecisionStatistics
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
 
@@ -40,6 +43,10 @@ def explain(verdict: msgspec.Struct, file: Path) -> list[str]:
         return [*_comparison(verdict), *_compare_command(verdict, file)]
     if isinstance(verdict, BehaviorVerification):
         return [*_behavior(verdict), *_behavior_command(verdict, file)]
+    if isinstance(verdict, DecisionStatistics):
+        return explain_decisions(verdict)
+    if isinstance(verdict, PolicyOutcome):
+        return explain_policy(verdict)
     if isinstance(verdict, SourceVerification):
         return [
             f"source verification: {verdict.status}",
@@ -56,7 +63,7 @@ def explain(verdict: msgspec.Struct, file: Path) -> list[str]:
             _meant("CANARY", "canary", verdict.canary),
             f"reproduce: commcanary verify-report REPORT CANARY -o {file}",
         ]
-    raise UsageError(f"{file}: --why explains a comparison or a verification; this is neither")
+    raise UsageError(f"{file}: --why explains a verdict (a comparison, a verification, decisions, a policy's outcome)")
 
 
 def _comparison(verdict: Comparison) -> list[str]:
@@ -71,7 +78,7 @@ def _comparison(verdict: Comparison) -> list[str]:
         lines += verdict.reasons
     if len(lines) == 1:
         lines.append("every number is within half of its threshold")
-    return lines
+    return [*lines, *interval_lines(verdict)]
 
 
 def _evaluation(e: Evaluation) -> str:
@@ -157,7 +164,7 @@ def _checks(checks: tuple[Check, ...]) -> list[str]:
     failed = [check for check in checks if check.status == FAIL]
     if not failed:
         return [f"all {len(checks)} checks hold"]
-    return [f"{c.name} at {c.place}: expected {c.expected}, found {c.actual}" for c in failed]
+    return [f"{c.name} at {c.place}: expected {shortened(c.expected)}, found {shortened(c.actual)}" for c in failed]
 
 
 def _meant(word: str, kind: str, content_id: str) -> str:

@@ -11,7 +11,7 @@ from commcanary.judge.evaluate import HIDDEN
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from commcanary.judge.comparison import Evaluation
+    from commcanary.judge.comparison import Comparison, Evaluation
 
 _SEVERITY = {FAIL: 0, INCONCLUSIVE: 1, WARN: 2, NOT_GATED: 2, NEW: 3, GONE: 3}
 _SCOPE = {"run": 0, "phase": 1, "operation": 2}
@@ -40,6 +40,28 @@ def reason(evaluation: Evaluation) -> str:
     if e.relative_delta_pct is None:
         return f"{what} regression from 0 to {e.candidate:.3f} us is new: any rise above {_floor(e)} counts"
     return f"{what} regression {e.relative_delta_pct:.1f}% exceeds {_level(e)}"
+
+
+def interval_lines(comparison: Comparison) -> list[str]:
+    """One line per number of the whole run that has an interval, whatever became of it."""
+    stated = comparison.confidence
+    if stated is None:
+        return []
+    pairing = "paired by seed" if stated.paired else "not paired"
+    lines = [
+        f"{100 * stated.level:g} % intervals of the change ({stated.baseline_runs} against {stated.candidate_runs} runs, "
+        f"{pairing}, {stated.resamples} resamples):"
+    ]
+    for e in comparison.evaluations:
+        if e.interval is not None and e.scope == "run":
+            unit = "points" if e.metric == HIDDEN else "us"
+            line = (
+                f"  {subject(e)} {e.absolute_delta or 0.0:+.3f} {unit} [{e.interval.low:+.3f}, {e.interval.high:+.3f}]"
+            )
+            if e.relative_delta_pct is not None and e.interval.low_pct is not None and e.interval.high_pct is not None:
+                line += f", {e.relative_delta_pct:+.1f} % [{e.interval.low_pct:+.1f}, {e.interval.high_pct:+.1f}]"
+            lines.append(f"{line}: {e.threshold_result}")
+    return lines
 
 
 def not_gated(e: Evaluation) -> str:

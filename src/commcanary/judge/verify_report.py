@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT, IntegrityRefusal, Refusal, UsageError
-from commcanary.judge.checks import FAIL, PASS, Check, Value, first_failure
+from commcanary.judge.checks import FAIL, PASS, Check, first_failure, in_words
 from commcanary.judge.field_difference import first_difference
 from commcanary.judge.report_samples import bound_samples
 from commcanary.judge.report_verification import (
@@ -185,7 +185,7 @@ def _field_check(name: str, expected: Any, actual: Any) -> Check:
     if found is None:
         return Check(name, PASS)
     place, ours, theirs = found
-    return Check(name, FAIL, _value(ours), _value(theirs), place)
+    return Check(name, FAIL, in_words(ours), in_words(theirs), place)
 
 
 def _samples_check(header: ReportHeader, again: Stored[ReportHeader], samples: Samples | None) -> Check:
@@ -202,7 +202,3 @@ def _samples_check(header: ReportHeader, again: Stored[ReportHeader], samples: S
         return Check("samples", PASS)
     row, field, expected, actual = found
     return Check("samples", FAIL, expected, actual, f"samples row {row} {field}")
-
-
-def _value(value: Any) -> Value:
-    return value if isinstance(value, str | int | float | None) else repr(value)

@@ -21,7 +21,7 @@ from commcanary.artifacts.trace_table import to_stored
 from commcanary.controls.registry import is_control
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT, InputRefusal
 from commcanary.judge.canary_walk import walk
-from commcanary.judge.checks import FAIL, NOT_CHECKABLE, PASS, Check, equal, first_failure
+from commcanary.judge.checks import FAIL, NOT_CHECKABLE, PASS, Check, equal, first_failure, same
 from commcanary.judge.event_errors import describe, field_errors, first_other_link, first_other_operation
 from commcanary.judge.program_size import leaves
 from commcanary.judge.settings_check import settings_check
@@ -123,7 +123,7 @@ def _identity_checks(trace: Trace, source: Trace, canary: Canary, *, whole: bool
         equal("source_events", len(source), compiler.source_events, "compiler.source_events"),
         equal("workload", source.workload_name, header.workload.get("name"), "workload.name"),
         equal("workload_fields", "name", ",".join(sorted(header.workload)), "workload"),
-        equal("assumptions", repr(trace.header.assumptions), repr(compiler.assumptions), "compiler.assumptions"),
+        same("assumptions", trace.header.assumptions, compiler.assumptions),
         equal(
             "source_coverage",
             FULL if lineage is None else PARTIAL,
@@ -135,7 +135,7 @@ def _identity_checks(trace: Trace, source: Trace, canary: Canary, *, whole: bool
         checks.insert(
             0, equal("source_content_id", trace.content_id, compiler.source_content_id, "compiler.source_content_id")
         )
-        checks.insert(1, equal("lineage", repr(trace.header.lineage), repr(lineage), "lineage"))
+        checks.insert(1, same("lineage", trace.header.lineage, lineage))
     else:
         checks.insert(0, Check("source_content_id", NOT_CHECKABLE, place="the part's own header is not given"))
         checks.insert(
@@ -147,8 +147,8 @@ def _identity_checks(trace: Trace, source: Trace, canary: Canary, *, whole: bool
 def _event_checks(source: Events, events: Events, canary: Canary) -> list[Check]:
     header, stated = canary.header, canary.header.compiler.fidelity
     checks = [
-        equal("groups", repr(source.groups), repr(header.groups), "groups"),
-        equal("signatures", repr(source.signatures), repr(header.signatures), "signatures"),
+        same("groups", source.groups, header.groups),
+        same("signatures", source.signatures, header.signatures),
     ]
     other = first_other_operation(source, events)
     checks.append(

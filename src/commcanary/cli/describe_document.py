@@ -1,0 +1,71 @@
+"""Any document as lines and tables: what `show` prints where a kind has no view of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from commcanary.artifacts.canonical import canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+MOST_ROWS = 40
+_LONGEST = 60
+_NO_TERMINAL_COLUMNS = 10_000
+"""Where nobody's screen ends: a pipe or a file gets every column whole."""
+
+
+def print_document(document: Mapping[str, Any], under: str = "") -> None:
+    """Print plain data: a line per number or word, ``a.b`` for what lies inside, a table per list of objects."""
+    tables = []
+    for name, value in document.items():
+        if name == "format" and not under:
+            continue  # said in words already
+        place = f"{under}.{name}" if under else name
+        if isinstance(value, dict) and value:
+            print_document(value, place)
+        elif isinstance(value, list | tuple) and value and all(isinstance(row, dict) for row in value):
+            tables.append((place, value))
+        else:
+            print(f"{place}: {_words(value)}")
+    for place, rows in tables:
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        print(f"{place}: {len(rows)}")
+        print_table(names, [[_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS]])
+        if len(rows) > MOST_ROWS:
+            print(f"and {len(rows) - MOST_ROWS} more")
+
+
+def print_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows under their names; as wide as they are unless a terminal shows them."""
+    table = Table(*names, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*("" if value is None else str(value) for value in row))
+    console = Console(soft_wrap=True, highlight=False)
+    if not console.is_terminal:
+        console.width = _NO_TERMINAL_COLUMNS
+    console.print(table)
+
+
+def _words(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, list | tuple) and all(isinstance(part, str | int | float) for part in value):
+        return ", ".join(str(part) for part in value) or "none"
+    return _cell(value) or "none"
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == {} or value == []:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return str(round(value, 3))
+    if isinstance(value, str | int):
+        return str(value)
+    text = canonical_json(value).decode()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
