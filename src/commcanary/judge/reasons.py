@@ -49,8 +49,8 @@ def interval_lines(comparison: Comparison) -> list[str]:
         return []
     pairing = "paired by seed" if stated.paired else "not paired"
     lines = [
-        f"{100 * stated.level:g} % intervals of the change ({stated.baseline_runs} against {stated.candidate_runs} runs, "
-        f"{pairing}, {stated.resamples} resamples):"
+        f"{100 * stated.level:g} % intervals of the change "
+        f"({stated.baseline_runs} against {stated.candidate_runs} runs, {pairing}, {stated.resamples} resamples):"
     ]
     for e in comparison.evaluations:
         if e.interval is not None and e.scope == "run":
