@@ -44,6 +44,42 @@ def refusal(tmp_path: Path, text: str) -> str:
     return message
 
 
+def measured(**entry: object) -> dict[str, object]:
+    """A configuration with one measurement of overlap, whose profile is a file that is there."""
+    source = {"kind": "kineto", "profiles": [str(Path(__file__).resolve())]}
+    return {**GOOD, "overlap": [{"name": "job", "source": source, **entry}]}
+
+
+@pytest.mark.parametrize(
+    ("document", "place", "value"),
+    [
+        (measured(name="a/b"), "overlap[0].name", "regex"),
+        (measured(source={"kind": "kineto", "profiles": ["no.json"]}), "overlap[0].source.profiles[0]", "no.json"),
+        (measured(source={"kind": "synth", "name": "inference"}), "overlap[0].source", "synth"),
+        (measured(convention="nvidia"), "overlap[0].convention", "nvidia"),
+        (measured(trim_s=[2.0, 1.0]), "overlap[0].trim_s", "[2.0, 1.0]"),
+        (measured(trim_s=[-2.0, 1.0]), "overlap[0].trim_s[0]", ">= 0"),
+        (measured(against="job"), "overlap[0].against", "'job' is no other entry of overlap"),
+        (measured(against="before"), "overlap[0].against", "'before' is no other entry"),
+        (measured(ranges=["("]), "overlap[0].ranges[0]", "no regular expression"),
+        (
+            measured(communication_kernels={"mine": "["}),
+            "overlap[0].communication_kernels.mine",
+            "no regular expression",
+        ),
+        (measured(phase_anchors={"forward": "x"}), "overlap[0].phase_anchors", "backward"),
+        (measured(phase_anchors={"forward": "x", "backward": "["}), "overlap[0].phase_anchors.backward", "expression"),
+        ({**GOOD, "overlap": measured()["overlap"] * 2}, "overlap[1].name", "'job' is used 2 times"),  # type: ignore[operator]
+    ],
+)
+def test_a_measurement_of_overlap_is_refused_before_any_job(
+    tmp_path: Path, document: dict[str, object], place: str, value: str
+) -> None:
+    message = refusal(tmp_path, yaml.safe_dump(document))
+    assert place in message
+    assert value in message
+
+
 @pytest.mark.parametrize(
     ("document", "place", "value"),
     [

@@ -12,6 +12,7 @@ from commcanary.artifacts.trace_table import to_stored
 from commcanary.compile.search_ledger import SEARCH_LEDGER
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_canary
+from commcanary.timeline.overlap import OVERLAP
 
 from .runs import ENGINE, RUN, TINY, run
 
@@ -76,6 +77,19 @@ def test_a_source_changed_under_its_old_time_is_made_again(tmp_path: Path) -> No
     write_artifact(trace, TRACE, to_stored(synthetic("mixed", 2, 6)))
     os.utime(trace, ns=(at, at))
     assert run(tmp_path, *until_trace) == (0, ["trace"])
+
+
+def test_measurements_of_overlap_are_made_from_profiles_alone(tmp_path: Path, gloo_ddp: list[Path]) -> None:
+    source = f"{{profiles: [{', '.join(map(str, gloo_ddp))}], clock: shared}}"
+    entries = f"  - {{name: before, source: {source}}}\n  - {{name: after, source: {source}, against: before}}\n"
+    (tmp_path / "tiny.yaml").write_text(f"{TINY.read_text()}overlap:\n{entries}")
+    folder = tmp_path / "results" / "tiny" / "overlap"
+    code, jobs = run(tmp_path, *(f"results/tiny/overlap/{name}.html" for name in ("before", "after")))
+    assert (code, sorted(jobs)) == (0, ["overlap", "overlap", "overlap_page", "overlap_page"])
+    after = read_artifact(folder / "after.json", OVERLAP).header
+    assert after.against is not None
+    assert after.against.verdict == "not separated"
+    assert "Before and after" in (folder / "after.html").read_text()
 
 
 def test_a_searched_representation_is_made_by_the_search_alone(copied: Path) -> None:

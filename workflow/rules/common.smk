@@ -31,6 +31,7 @@ wildcard_constraints:
     workload="|".join(re.escape(name) for name in PLAN.workloads),
     representation="[^/]+",
     batch=r"\d+",
+    measurement="|".join(re.escape(name) for name in PLAN.overlaps) or "(?!)",
 
 
 def plain(value):
@@ -41,6 +42,12 @@ def plain(value):
 def digests_of(workload):
     """SHA-256 of a workload's source files: a changed one is noticed whatever its modification time."""
     return [file_sha256(path) for path in PLAN.source_files(workload)]
+
+
+def before_of(wildcards):
+    """The document of the measurement that this one is compared against, if any."""
+    base = PLAN.overlap(wildcards.measurement).against
+    return [] if base is None else [f"{RESULTS}/overlap/{base}.json"]
 
 
 def reports_of(wildcards):

@@ -3,6 +3,7 @@ rule manifest:
     input:
         config=ancient(CONFIG_FILE),
         sources=[path for workload in PLAN.workloads for path in PLAN.source_files(workload)],
+        profiles=[path for name in PLAN.overlaps for path in PLAN.overlap_files(name)],
     output:
         manifest=f"{RESULTS}/manifest.json",
     log:
@@ -14,6 +15,7 @@ rule manifest:
     params:
         plan=PLAN.resolved,
         sources=[digests_of(workload) for workload in PLAN.workloads],
+        profiles=[file_sha256(path) for name in PLAN.overlaps for path in PLAN.overlap_files(name)],
         code=plain(code_digests()),
         environment=plain(locked_environment()),
     script:

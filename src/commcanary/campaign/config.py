@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from commcanary.campaign.overlap_config import OverlapConfig
 from commcanary.campaign.workload_sources import Count, Seed, Source
 from commcanary.judge.null_calibration import CalibrationSettings
 from commcanary.judge.policy import Policy
@@ -92,4 +93,5 @@ class CampaignConfig(_Strict, frozen=True, kw_only=True):
     confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
     policy: Policy = Policy()
     tolerances: Tolerances = Tolerances()
+    overlap: tuple[OverlapConfig, ...] = ()
     freeze: Literal["auto", "strict"] = "auto"

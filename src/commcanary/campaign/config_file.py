@@ -23,6 +23,8 @@ from commcanary.sources.synthetic.registry import NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from commcanary.campaign.overlap_config import OverlapConfig
+
 BEHAVIOUR_STATUSES = ("behaviorally_verified", "behaviorally_unverified", "failed")
 
 
@@ -89,6 +91,10 @@ def _check(config: CampaignConfig, folder: Path) -> None:
         with _under(f"workloads[{number}]"):
             _check_workload(workload, config, folder)
             _check_methods(workload, methods)
+    names = _unique("overlap", [entry.name for entry in config.overlap])
+    for number, entry in enumerate(config.overlap):
+        with _under(f"overlap[{number}]"):
+            _check_overlap(entry, names, folder)
 
 
 def _known_model(place: str, name: str) -> None:
@@ -126,6 +132,26 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
         raise InputRefusal("source.name", f"{source.name!r} is unknown", f"known are {', '.join(NAMES)}")
     for key, name in files_of(source).items():
         _existing(f"source.{key}", folder / name)
+
+
+def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path) -> None:
+    for key, name in files_of(entry.source).items():
+        _existing(f"source.{key}", folder / name)
+    if entry.against is not None and (entry.against not in names or entry.against == entry.name):
+        others = ", ".join(name for name in names if name != entry.name) or "no other entry"
+        raise InputRefusal("against", f"{entry.against!r} is no other entry of overlap", f"known are {others}")
+    if entry.trim_s is not None and not entry.trim_s[0] < entry.trim_s[1]:
+        raise InputRefusal("trim_s", f"is {list(entry.trim_s)}", "give start and end in seconds, start below end")
+    anchors = entry.phase_anchors
+    patterns = {f"ranges[{number}]": pattern for number, pattern in enumerate(entry.ranges)}
+    patterns |= {f"communication_kernels.{family}": pattern for family, pattern in entry.communication_kernels.items()}
+    if anchors is not None:
+        patterns |= {"phase_anchors.forward": anchors.forward, "phase_anchors.backward": anchors.backward}
+    for key, pattern in patterns.items():
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise InputRefusal(key, f"{pattern!r} is no regular expression ({error})", "correct it") from error
 
 
 def _check_methods(workload: Workload, methods: dict[str, str]) -> None:

@@ -51,6 +51,8 @@ def _files(plan: Plan) -> Iterator[str]:
         yield from (f"tables/{name}.parquet", f"tables/{name}.csv")
     yield from (f"figures/{name}.svg" for name in FIGURES)
     yield from (f"{workload}/{name}/null_calibration.json" for workload, name in plan.calibrated())
+    for name in plan.overlaps:
+        yield from (f"overlap/{name}.json", f"overlap/{name}.html")
     for workload in plan.workloads:
         yield f"{workload}/trace.parquet"
         if plan.config.ablation_costs:

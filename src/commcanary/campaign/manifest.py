@@ -39,7 +39,10 @@ def _stages(method: str) -> tuple[str, ...]:
 
 
 class InputFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file that a workload's trace is made from: its workload, base name, size in bytes and hex SHA-256."""
+    """A file that a workload's trace is made from: its workload, base name, size in bytes and hex SHA-256.
+
+    ``workload`` is ``overlap/NAME`` for the profiles of a measurement of overlap.
+    """
 
     workload: str
     name: str
@@ -84,6 +87,9 @@ def manifest_of(plan: Plan) -> Manifest:
     """The manifest of ``plan`` as its files, this code and this environment are now."""
     inputs = tuple(_input_file(workload, path) for workload in plan.workloads for path in plan.source_files(workload))
     models = [model_named(name) for name in sorted({plan.model(workload) for workload in plan.workloads})]
+    profiles = tuple(
+        _input_file(f"overlap/{name}", path) for name in plan.overlaps for path in plan.overlap_files(name)
+    )
     return Manifest(
         campaign=plan.name,
         package_version=commcanary.__version__,
@@ -93,7 +99,7 @@ def manifest_of(plan: Plan) -> Manifest:
         config=plan.resolved,
         policy=msgspec.to_builtins(plan.config.policy),
         expected={workload.name: workload.expect for workload in plan.config.workloads},
-        inputs=inputs,
+        inputs=inputs + profiles,
         cells=expected_cells(plan, inputs),
     )
 

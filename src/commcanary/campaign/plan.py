@@ -17,6 +17,8 @@ from commcanary.units import ns_from_us
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from commcanary.campaign.overlap_config import OverlapConfig
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -56,6 +58,19 @@ class Plan:
         config: dict[str, Any] = msgspec.to_builtins(self.config)
         del config["freeze"]
         return config
+
+    @property
+    def overlaps(self) -> tuple[str, ...]:
+        """Names of the measurements of overlap, as configured."""
+        return tuple(entry.name for entry in self.config.overlap)
+
+    def overlap(self, name: str) -> OverlapConfig:
+        """The measurement of overlap called ``name``."""
+        return next(entry for entry in self.config.overlap if entry.name == name)
+
+    def overlap_files(self, name: str) -> tuple[Path, ...]:
+        """The profiles of a measurement, resolved against the configuration's folder."""
+        return tuple(self.folder / file for file in files_of(self.overlap(name).source).values())
 
     @property
     def workloads(self) -> tuple[str, ...]:

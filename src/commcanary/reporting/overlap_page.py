@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from commcanary.artifacts.files import read_artifact
 from commcanary.reporting.drawings.exposed_bands import band_name
 from commcanary.reporting.overlap_figures import overlap_figures
 from commcanary.reporting.pages import write_page
 from commcanary.reporting.svgfile import inline_svg
 from commcanary.timeline.measure import device_label
+from commcanary.timeline.overlap import OVERLAP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 
 WINDOWS = 60
 """Rows of steps and ranges per device; a page is read, the document holds them all."""
+
+
+def write_page_of(document: Path, output: Path) -> None:
+    """Write the page of the overlap document at ``document``."""
+    write_overlap_page(read_artifact(document, OVERLAP).header, output)
 
 
 def write_overlap_page(overlap: Overlap, output: Path) -> None:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from commcanary.artifacts.files import SUFFIXES, check_suffix, format_of, read_artifact, write_artifact
+from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.stored import Stored
+from commcanary.campaign.overlap_config import OverlapConfig
 from commcanary.errors import Refusal
 from commcanary.sources.kineto.meetings import meetings_of
 from commcanary.sources.kineto.timelines import read_timelines
+from commcanary.stages.source_settings import kineto_settings
 from commcanary.timeline.before_after import against
+from commcanary.timeline.communication_kernels import KernelRule
+from commcanary.timeline.conventions import Convention
 from commcanary.timeline.measure import OverlapSettings, measure
 from commcanary.timeline.overlap import OVERLAP, OVERLAP_FORMAT, Overlap
+from commcanary.timeline.phase_anchors import PhaseAnchors
+from commcanary.timeline.windows import WindowSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from commcanary.sources.kineto.settings import KinetoSettings
+
+US_PER_MS = 1000
 
 
 def overlap_stage(
@@ -37,6 +47,27 @@ def overlap_stage(
         overlap = msgspec.structs.replace(overlap, against=against(before.header, overlap, before.content_id))
     write_artifact(output, OVERLAP, Stored(overlap))
     return overlap
+
+
+def overlap_entry_stage(
+    entry: Mapping[str, Any], profiles: Sequence[Path], output: Path, base: Sequence[Path] = ()
+) -> Overlap:
+    """Measure an entry of a campaign's ``overlap`` (plain data as in the configuration); ``base`` is a document."""
+    config = convert(entry, OverlapConfig)
+    reading = replace(
+        kineto_settings(config.source, config.name),
+        kernel_rules=tuple(KernelRule(*rule) for rule in config.communication_kernels.items()),
+    )
+    anchors = config.phase_anchors
+    settings = OverlapSettings(
+        convention=Convention(config.convention, config.last_step, config.rounding),
+        windows=WindowSettings(config.trim_s, config.edges, config.ranges),
+        anchors=None
+        if anchors is None
+        else PhaseAnchors(anchors.forward, anchors.backward, anchors.step_gap_ms * US_PER_MS),
+        device=config.device,
+    )
+    return overlap_stage(profiles, output, reading, settings, base)
 
 
 def measured(profiles: Sequence[Path], reading: KinetoSettings, settings: OverlapSettings) -> Overlap:
