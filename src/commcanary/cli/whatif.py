@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.errors import UsageError
 from commcanary.units import show_bytes
 
 if TYPE_CHECKING:
@@ -18,8 +19,21 @@ _SHOWN = 5
 
 
 def command(
-    segment: Annotated[Path, typer.Argument(help="Segment: compute, buckets and variants, .yaml or .json.")],
     output: Output,
+    segment: Annotated[
+        Path | None, typer.Argument(help="Segment: compute, buckets and variants, .yaml or .json.")
+    ] = None,
+    profile: Annotated[
+        Path | None, typer.Option(help="In place of a segment: a Kineto profile, one step of which is it.")
+    ] = None,
+    step: Annotated[str | None, typer.Option(help="That step, as ProfilerStep#3; default: of median length.")] = None,
+    operation: Annotated[
+        str | None, typer.Option(help="The profile's buckets; default: what moves most bytes.")
+    ] = None,
+    assume_even_ready: Annotated[
+        bool,
+        typer.Option("--assume-even-ready", help="Parts of a bucket become ready evenly since the one before it."),
+    ] = False,
     split: Annotated[str | None, typer.Option(metavar="BUCKET", help="Sweep the sizes of this bucket's parts.")] = None,
     parts: Annotated[int, typer.Option(min=2, max=6, help="Most parts of a split.")] = 2,
     grid: Annotated[int, typer.Option(min=2, max=1000, help="Places at which a bucket is cut at most.")] = 12,
@@ -29,10 +43,20 @@ def command(
     ] = None,
 ) -> None:
     """Predict what splitting, moving or reordering buckets would do to a segment."""
-    from commcanary.stages.whatif import whatif_stage
+    from commcanary.stages.whatif import whatif_of_profile_stage, whatif_stage
     from commcanary.timeline.splits import Sweep
 
-    found = whatif_stage(segment, output, Sweep(split, parts, grid, orders), nccl_tests)
+    sweep = Sweep(split, parts, grid, orders)
+    if segment is not None and profile is None:
+        if step is not None or operation is not None or assume_even_ready:
+            raise UsageError("--step, --operation and --assume-even-ready say what a --profile's segment is")
+        found = whatif_stage(segment, output, sweep, nccl_tests)
+    elif profile is not None and segment is None:
+        found = whatif_of_profile_stage(
+            profile, output, sweep, nccl_tests, step=step, operation=operation, even_ready=assume_even_ready
+        )
+    else:
+        raise UsageError("give a segment or --profile, one of them")
     for line in _lines(found):
         print(line)
 
@@ -52,7 +76,8 @@ def _lines(found: WhatIf) -> list[str]:
         check = found.model_check
         lines.append(
             f"measured {check.measured_us:.3f} us, the model says {check.predicted_us:.3f} us "
-            f"({check.error_pct:+.1f} %): smaller gains than {abs(check.error_us):.3f} us mean nothing"
+            f"({check.error_pct:+.1f} %)"
+            + (f": smaller gains than {abs(check.error_us):.3f} us mean nothing" if check.error_us else "")
         )
     ranked = sorted(found.variants, key=lambda outcome: (outcome.step_us, outcome.startups))
     lines += [_line(found.outcome), *(_line(outcome) for outcome in ranked[:_SHOWN])]

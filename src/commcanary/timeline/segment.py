@@ -69,7 +69,8 @@ class Segment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     The law of the collectives is given as ``law`` or fitted to measured ``collectives``. ``compute_slowdown`` a
     and ``transfer_slowdown`` b are the interference of the closed-loop model: compute runs at 1 / (1 + a) beside
-    a collective, a transfer at 1 / (1 + b) beside compute. ``measured_us`` is the segment's measured length.
+    a collective, a transfer at 1 / (1 + b) beside compute. ``measured_us`` is the segment's measured length,
+    ``assumptions`` what its maker took for granted.
     """
 
     name: str = "segment"
@@ -81,6 +82,7 @@ class Segment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     compute_slowdown: float = 0.0
     transfer_slowdown: float = 0.0
     measured_us: float | None = None
+    assumptions: tuple[str, ...] = ()
 
 
 def check_segment(segment: Segment) -> None:

@@ -259,7 +259,7 @@ def _listed(bucket: Bucket, parameter: Parameter) -> ParameterReady:
 
 
 def _said(segment: Segment) -> tuple[str, ...]:
-    said = []
+    said = list(segment.assumptions)
     if not (segment.compute_slowdown or segment.transfer_slowdown):
         said.append("compute and collectives do not slow each other, but for a variant's measured slowdown_us")
     if any(variant.slowdown_us for variant in segment.variants):
