@@ -18,6 +18,7 @@ from commcanary.campaign.config import (
 from commcanary.campaign.workload_sources import (
     CaptureSource,
     ChakraSource,
+    FlightRecorderSource,
     KinetoSource,
     NsysSource,
     SynthSource,
@@ -159,7 +160,9 @@ def test_configuration_keys_are_the_types_fields(heading: str, kind: Any) -> Non
     assert sorted(keys) == sorted(kind.__struct_fields__)
 
 
-@pytest.mark.parametrize("kind", [SynthSource, TraceSource, KinetoSource, NsysSource, ChakraSource, CaptureSource])
+@pytest.mark.parametrize(
+    "kind", [SynthSource, TraceSource, KinetoSource, NsysSource, ChakraSource, FlightRecorderSource, CaptureSource]
+)
 def test_source_keys_are_the_types_fields(kind: Any) -> None:
     rows = section(text_of("config/README.md"), "`workloads`")
     tag = kind.__struct_config__.tag

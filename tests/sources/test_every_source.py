@@ -23,6 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {
     "capture": [ROOT / "tests" / "sources" / "capture" / "shards" / f"rank{rank}.json" for rank in (0, 1)],
     "chakra": [ROOT / "tests" / "sources" / "execution_trace" / "samples" / f"job.{rank}.et" for rank in (0, 1)],
+    "flight-recorder": [
+        ROOT / "tests" / "sources" / "flight_recorder" / "samples" / f"dump_rank_{rank}.json" for rank in (0, 1)
+    ],
     "kineto": [ROOT / "resources" / "gloo_ddp" / f"rank{rank}.pt.trace.json.gz" for rank in (0, 1)],
     "nsys": [ROOT / "resources" / "nsys" / "two_ranks.sqlite"],
 }

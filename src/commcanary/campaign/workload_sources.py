@@ -76,6 +76,17 @@ class ChakraSource(_Strict, tag_field="kind", tag="chakra", frozen=True, kw_only
     process_group: str | None = None
 
 
+class FlightRecorderSource(_Strict, tag_field="kind", tag="flight-recorder", frozen=True, kw_only=True):
+    """Flight Recorder dumps, JSON or pickle, one a rank; ``ranks`` are theirs in order. Clocks cannot be estimated."""
+
+    dumps: Paths
+    ranks: tuple[Seed, ...] = ()
+    clock: Literal["unknown", "shared", "offsets"] = "unknown"
+    clock_offsets_us: dict[Rank, float] = {}
+    phase: str | None = None
+    process_group: str | None = None
+
+
 class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_only=True):
     """What a job communicates while ``command`` runs it; ``auto`` records ``torch.distributed`` in every rank."""
 
@@ -83,9 +94,9 @@ class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_on
     auto: bool = True
 
 
-Source = SynthSource | TraceSource | KinetoSource | NsysSource | ChakraSource | CaptureSource
+Source = SynthSource | TraceSource | KinetoSource | NsysSource | ChakraSource | FlightRecorderSource | CaptureSource
 
-_FILES = ("path", "profiles", "exports", "traces", "groups")
+_FILES = ("path", "profiles", "exports", "traces", "groups", "dumps")
 """Keys that name files."""
 
 

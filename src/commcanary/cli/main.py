@@ -29,6 +29,7 @@ _COMMANDS = (
     "import_kineto",
     "import_nsys",
     "import_chakra",
+    "import_flight_recorder",
     "overlap",
     "capture",
     "calibrate",

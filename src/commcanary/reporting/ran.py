@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from commcanary.campaign.workload_sources import ChakraSource, KinetoSource, NsysSource, SynthSource, files_of
+from commcanary.campaign.workload_sources import (
+    ChakraSource,
+    KinetoSource,
+    NsysSource,
+    SynthSource,
+    files_of,
+)
 from commcanary.reporting.words import number
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from commcanary.sources.capture.importer import merge_shards
 from commcanary.sources.execution_trace.importer import import_execution_traces
+from commcanary.sources.flight_recorder.importer import import_flight_recorder
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.nsys.importer import import_nsys
 
@@ -44,6 +45,7 @@ SOURCES = {
         Source("kineto", "PyTorch profiler (Kineto) chrome traces", import_kineto),
         Source("nsys", "Nsight Systems exports (SQLite)", import_nsys),
         Source("chakra", "execution traces: PyTorch's JSON, Chakra's protobuf", import_execution_traces),
+        Source("flight-recorder", "PyTorch Flight Recorder dumps, JSON or pickle", import_flight_recorder),
         Source("capture", "shards of commcanary capture", merge_shards),
     )
 }

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from commcanary.sources.execution_trace.groups import read_groups
 from commcanary.sources.execution_trace.settings import ExecutionTraceSettings
+from commcanary.sources.flight_recorder.settings import FlightRecorderSettings
 from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.sources.nsys.settings import NsysSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from commcanary.campaign.workload_sources import ChakraSource, KinetoSource, NsysSource
+    from commcanary.campaign.workload_sources import ChakraSource, FlightRecorderSource, KinetoSource, NsysSource
 
 
 def kineto_settings(source: KinetoSource, workload: str) -> KinetoSettings:
@@ -55,4 +56,16 @@ def chakra_settings(source: ChakraSource, workload: str, groups: Path | None = N
         world_size=source.world_size,
         groups={} if groups is None else read_groups(groups),
         assume_default_group=source.assume_default_group,
+    )
+
+
+def flight_recorder_settings(source: FlightRecorderSource, workload: str) -> FlightRecorderSettings:
+    """The settings of ``import_flight_recorder``."""
+    return FlightRecorderSettings(
+        workload_name=workload,
+        phase=source.phase,
+        process_group=source.process_group,
+        ranks=source.ranks,
+        assume_shared_clock=source.clock == "shared",
+        clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
     )

@@ -23,6 +23,7 @@ class Fate(StrEnum):
     CONTROL = "control"
     EMPTY = "empty"
     OTHER_GROUP = "other group"
+    OUTSIDE = "outside"
     REFUSED = "refused"
 
 
