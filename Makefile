@@ -18,7 +18,7 @@ fuzz: $(VENV)/.ready
 
 # 50 kills at seeded moments, full and read-only disks, every tamper test: about 20 minutes.
 integrity: $(VENV)/.ready
-	COMMCANARY_KILLS=50 $(BIN)/pytest tests/workflow/test_resume.py tests/integrity
+	COMMCANARY_KILLS=50 COMMCANARY_TAMPER=all $(BIN)/pytest tests/workflow/test_resume.py tests/integrity
 
 # A short campaign on a real two-node Slurm on this machine; needs root and Debian's Slurm packages, else it is skipped.
 cluster: $(VENV)/.ready

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 import pyarrow.parquet as pq
 import pytest
+from tests.integrity.tampering import tried
 
 from commcanary.artifacts.canary import Canary
 from commcanary.artifacts.canary_exchange import CANARY
@@ -265,13 +266,11 @@ def test_nothing_false_survives(mutations: Mutations, name: str, suffix: str, tm
     holes = []
     attempts = [(place, document, forged_with_care) for place, document in mutations(document_of(case))]
     if suffix == ".json":
-        by_hand = [(place, document, forged_by_hand) for place, document in mutations(document_of(case))]
-        # all documents without rows are read by the same lines, and this one is long
-        attempts += by_hand[::5] if name == "behavior" else by_hand
+        attempts += [(place, document, forged_by_hand) for place, document in mutations(document_of(case))]
     elif case.stored.table is not None:
         header = msgspec.to_builtins(case.stored.header)
         attempts += [(place, document, forged_by_hand) for place, document in mutations(header)]
-    for place, document, forge in attempts:
+    for place, document, forge in tried(attempts, 300):
         found = verdict(case, lambda d=document, f=forge: f(case, d, path), path)
         outcomes[found] += 1
         if found == "UNNOTICED":

@@ -8,6 +8,7 @@ from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import format_of
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.campaign.manifest import MANIFEST
+from commcanary.campaign.seal import SEALS
 from commcanary.compile.search_ledger import SEARCH_LEDGER
 from commcanary.errors import InputRefusal
 from commcanary.judge.ablation import ABLATION_COSTS
@@ -46,6 +47,7 @@ KINDS: tuple[Kind[Any], ...] = (
     POLICY_OUTCOME,
     CELLS,
     MANIFEST,
+    SEALS,
     SEARCH_LEDGER,
     EXPECTATIONS,
     ABLATION_COSTS,
