@@ -102,7 +102,7 @@ def check_content_id(stored: Stored[H], stated: str) -> None:
         raise IntegrityRefusal(
             "content_id",
             f"states {stated[:12] or 'nothing'} but the content hashes to {stored.content_id[:12]}: "
-            "the file was changed after it was written, or another version of commcanary wrote it",
+            "the file was changed after it was written, or another version of this program wrote it",
             _REMEDY,
         )
 
