@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    profiles: Annotated[list[Path], typer.Argument(help="Profiles of one job, one or more ranks.")],
+    profiles: Annotated[list[Path], typer.Argument(help="Profiles of one job, one or more ranks; or Nsight exports.")],
     output: Output,
     trim: Annotated[
         tuple[float, float] | None,

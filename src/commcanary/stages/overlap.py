@@ -1,4 +1,4 @@
-"""Stage: Kineto profiles of one job -> overlap document."""
+"""Stage: Kineto profiles or Nsight Systems exports of one job -> overlap document."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from commcanary.campaign.overlap_config import OverlapConfig
 from commcanary.errors import Refusal
 from commcanary.sources.kineto.meetings import meetings_of
 from commcanary.sources.kineto.timelines import read_timelines
-from commcanary.stages.source_settings import kineto_settings
+from commcanary.sources.nsys.timelines import is_export, read_nsys_timelines
+from commcanary.stages.source_settings import kineto_settings, nsys_settings_of
 from commcanary.timeline.before_after import against
 from commcanary.timeline.communication_kernels import KernelRule
 from commcanary.timeline.conventions import Convention
+from commcanary.timeline.late_ranks import Meetings
 from commcanary.timeline.measure import OverlapSettings, measure
 from commcanary.timeline.overlap import OVERLAP, OVERLAP_FORMAT, Overlap
 from commcanary.timeline.phase_anchors import PhaseAnchors
@@ -72,6 +74,10 @@ def overlap_entry_stage(
 
 def measured(profiles: Sequence[Path], reading: KinetoSettings, settings: OverlapSettings) -> Overlap:
     """The overlap document of ``profiles``, without a comparison."""
+    if profiles and is_export(profiles[0]):
+        exports = read_nsys_timelines(profiles, nsys_settings_of(reading))
+        lone = Meetings(unknown="not derived from Nsight Systems exports")
+        return measure(exports.timelines, lone, settings, exports.files)
     found = read_timelines(profiles, reading)
     meetings = meetings_of(found.reads, reading)
     return measure([read.timeline for read in found.reads], meetings, settings, found.files)

@@ -69,3 +69,15 @@ def flight_recorder_settings(source: FlightRecorderSource, workload: str) -> Fli
         assume_shared_clock=source.clock == "shared",
         clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
     )
+
+
+def nsys_settings_of(settings: KinetoSettings) -> NsysSettings:
+    """The settings of an Nsight Systems reader that say the same as those of a Kineto reader."""
+    return NsysSettings(
+        workload_name=settings.workload_name,
+        phase=settings.phase,
+        phase_annotations=settings.phase_annotations,
+        process_group=settings.process_group,
+        assume_default_group=settings.assume_default_group,
+        kernel_rules=settings.kernel_rules,
+    )

@@ -199,11 +199,14 @@ class PhaseRanges:
     def of(self, thread: Ints, time: Ints) -> list[str | None]:
         """Phase of each point: that of the shortest range around it on its thread, else on another of its process."""
         found: list[str | None] = [None] * len(time)
+        order = np.argsort(time, kind="stable")
+        ordered = time[order]
         for own_thread in (False, True):
             for phase, start, end, holder in zip(self.phase, self.start, self.end, self.thread, strict=True):
-                inside = (start <= time) & (time <= end)
-                inside &= (thread == holder) if own_thread else (thread // PROCESS == holder // PROCESS)
-                for point in np.flatnonzero(inside).tolist():
+                low, high = np.searchsorted(ordered, start, "left"), np.searchsorted(ordered, end, "right")
+                points = order[low:high]
+                same = thread[points] == holder if own_thread else thread[points] // PROCESS == holder // PROCESS
+                for point in points[same].tolist():
                     found[point] = phase
         return found
 
