@@ -3,32 +3,66 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.judge.thresholds import Thresholds
 
-_Limit = Annotated[
-    float | None, typer.Option(min=0.0, help="A rise must exceed both percentage and us; half of both warns.")
-]
+
+def _limit(of: str, name: str) -> Any:
+    usual = getattr(Thresholds(), name)
+    return typer.Option(min=0.0, help=f"{of}  [default: {'the p99 one' if usual is None else usual}]")
 
 
 def command(
     baseline: Annotated[Path, typer.Argument(help="Report of the baseline.")],
     candidate: Annotated[Path, typer.Argument(help="Report of the candidate.")],
     output: Output,
-    p99_threshold_pct: _Limit = None,
-    p95_threshold_pct: _Limit = None,
-    median_threshold_pct: _Limit = None,
-    p99_absolute_threshold_us: _Limit = None,
-    p95_absolute_threshold_us: _Limit = None,
-    median_absolute_threshold_us: _Limit = None,
-    makespan_threshold_pct: _Limit = None,
-    makespan_absolute_threshold_us: _Limit = None,
-    hidden_drop_threshold_points: _Limit = None,
-    breakdown_threshold_pct: _Limit = None,
-    breakdown_absolute_threshold_us: _Limit = None,
+    p99_threshold_pct: Annotated[
+        float | None,
+        _limit("Fail if the p99 rises by more, in %, and over its floor; half of both warns.", "p99_threshold_pct"),
+    ] = None,
+    p95_threshold_pct: Annotated[
+        float | None,
+        _limit("Fail if the p95 rises by more, in %, and over its floor; half of both warns.", "p95_threshold_pct"),
+    ] = None,
+    median_threshold_pct: Annotated[
+        float | None,
+        _limit(
+            "Fail if the median rises by more, in %, and over its floor; half of both warns.", "median_threshold_pct"
+        ),
+    ] = None,
+    p99_absolute_threshold_us: Annotated[
+        float | None, _limit("Floor of a rise of the p99, in us.", "p99_absolute_threshold_us")
+    ] = None,
+    p95_absolute_threshold_us: Annotated[
+        float | None, _limit("Floor of a rise of the p95, in us.", "p95_absolute_threshold_us")
+    ] = None,
+    median_absolute_threshold_us: Annotated[
+        float | None, _limit("Floor of a rise of the median, in us.", "median_absolute_threshold_us")
+    ] = None,
+    makespan_threshold_pct: Annotated[
+        float | None,
+        _limit(
+            "Fail if the makespan rises by more, in %, and over its floor; half of both warns.",
+            "makespan_threshold_pct",
+        ),
+    ] = None,
+    makespan_absolute_threshold_us: Annotated[
+        float | None, _limit("Floor of a rise of the makespan, in us.", "makespan_absolute_threshold_us")
+    ] = None,
+    hidden_drop_threshold_points: Annotated[
+        float | None,
+        _limit("Fail if the hidden share drops by more, in points; half warns.", "hidden_drop_threshold_points"),
+    ] = None,
+    breakdown_threshold_pct: Annotated[
+        float | None, _limit("The same for every phase and operation, in %.", "breakdown_threshold_pct")
+    ] = None,
+    breakdown_absolute_threshold_us: Annotated[
+        float | None, _limit("The same for every phase and operation, in us.", "breakdown_absolute_threshold_us")
+    ] = None,
     allow_mismatch: Annotated[
         bool, typer.Option("--allow-mismatch", help="Compare what does not belong together; the verdict is warn.")
     ] = False,
@@ -43,7 +77,6 @@ def command(
     """Compare two reports of one canary."""
     from commcanary.judge.compare import comparison_exit_code
     from commcanary.judge.reasons import interval_lines
-    from commcanary.judge.thresholds import Thresholds
     from commcanary.stages.compare import compare_stage
 
     given = {
