@@ -15,6 +15,7 @@ from commcanary.campaign.config import (
     Representation,
     Workload,
 )
+from commcanary.campaign.study_config import StudyConfig
 from commcanary.campaign.workload_sources import (
     CaptureSource,
     ChakraSource,
@@ -154,6 +155,7 @@ def test_options_before_the_command_are_documented(capsys: pytest.CaptureFixture
         ("`thresholds`", Thresholds),
         ("`policy`", Policy),
         ("`tolerances`", Tolerances),
+        ("`overlap_studies`", StudyConfig),
     ],
 )
 def test_configuration_keys_are_the_types_fields(heading: str, kind: Any) -> None:

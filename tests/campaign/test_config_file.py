@@ -54,6 +54,19 @@ def measured(**entry: object) -> dict[str, object]:
     ("document", "place", "value"),
     [
         (measured(name="a/b"), "overlap[0].name", "regex"),
+        (
+            {**GOOD, "overlap_studies": [{"name": "s", "compute": ["a"], "communication": ["b"], "overlapped": []}]},
+            "overlap_studies[0].overlapped",
+            "length",
+        ),
+        (
+            {
+                **GOOD,
+                "overlap_studies": [{"name": "s", "compute": ["no"], "communication": ["b"], "overlapped": ["c"]}],
+            },
+            "overlap_studies[0].compute[0]",
+            "no",
+        ),
         (measured(source={"kind": "kineto", "profiles": ["no.json"]}), "overlap[0].source.profiles[0]", "no.json"),
         (measured(source={"kind": "synth", "name": "inference"}), "overlap[0].source", "synth"),
         (measured(convention="nvidia"), "overlap[0].convention", "nvidia"),

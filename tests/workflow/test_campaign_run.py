@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ from commcanary.artifacts.files import read_artifact, write_artifact
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
 from commcanary.compile.search_ledger import SEARCH_LEDGER
+from commcanary.judge.study_document import OVERLAP_STUDY, SIDES
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_canary
 from commcanary.timeline.overlap import OVERLAP
@@ -90,6 +92,20 @@ def test_measurements_of_overlap_are_made_from_profiles_alone(tmp_path: Path, gl
     assert after.against is not None
     assert after.against.verdict == "not separated"
     assert "Before and after" in (folder / "after.html").read_text()
+
+
+def test_a_study_of_three_runs_is_made_from_its_profiles(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "resources" / "overlap_study"
+    ways = {way: [str(folder / f"{way}-rank{rank}.json.gz") for rank in (0, 1)] for way in SIDES}
+    entry = {"name": "step", **ways, "correctness": str(folder / "correctness.json")}
+    (tmp_path / "tiny.yaml").write_text(f"{TINY.read_text()}overlap_studies: {json.dumps([entry])}\n")
+    code, jobs = run(tmp_path, "results/tiny/overlap-study/step.json", "results/tiny/manifest.json")
+    assert (code, sorted(jobs)) == (0, ["manifest", "overlap_study"])
+    found = read_artifact(tmp_path / "results" / "tiny" / "overlap-study" / "step.json", OVERLAP_STUDY).header
+    assert [side.ranks for side in found.sides] == [(0, 1)] * 3
+    assert found.correctness.outcome == "passed"
+    inputs = json.loads((tmp_path / "results" / "tiny" / "manifest.json").read_text())["inputs"]
+    assert sum(file["workload"] == "overlap-study/step" for file in inputs) == 7
 
 
 def test_a_searched_representation_is_made_by_the_search_alone(copied: Path) -> None:

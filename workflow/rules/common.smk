@@ -32,6 +32,7 @@ wildcard_constraints:
     representation="[^/]+",
     batch=r"\d+",
     measurement="|".join(re.escape(name) for name in PLAN.overlaps) or "(?!)",
+    study="|".join(re.escape(name) for name in PLAN.studies) or "(?!)",
 
 
 def plain(value):

@@ -4,6 +4,7 @@ rule manifest:
         config=ancient(CONFIG_FILE),
         sources=[path for workload in PLAN.workloads for path in PLAN.source_files(workload)],
         profiles=[path for name in PLAN.overlaps for path in PLAN.overlap_files(name)],
+        studied=[path for name in PLAN.studies for path in PLAN.study_files(name)],
     output:
         manifest=f"{RESULTS}/manifest.json",
     log:
@@ -16,6 +17,7 @@ rule manifest:
         plan=PLAN.resolved,
         sources=[digests_of(workload) for workload in PLAN.workloads],
         profiles=[file_sha256(path) for name in PLAN.overlaps for path in PLAN.overlap_files(name)],
+        studied=[file_sha256(path) for name in PLAN.studies for path in PLAN.study_files(name)],
         code=plain(code_digests()),
         environment=plain(locked_environment()),
     script:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from commcanary.campaign.overlap_config import OverlapConfig
+from commcanary.campaign.study_config import StudyConfig
 from commcanary.campaign.workload_sources import Count, Seed, Source
 from commcanary.judge.null_calibration import CalibrationSettings
 from commcanary.judge.policy import Policy
@@ -94,4 +95,5 @@ class CampaignConfig(_Strict, frozen=True, kw_only=True):
     policy: Policy = Policy()
     tolerances: Tolerances = Tolerances()
     overlap: tuple[OverlapConfig, ...] = ()
+    overlap_studies: tuple[StudyConfig, ...] = ()
     freeze: Literal["auto", "strict"] = "auto"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.jsontext import convert
 from commcanary.campaign.config import NAME_PATTERN, CampaignConfig, Workload
+from commcanary.campaign.study_config import study_files
 from commcanary.campaign.workload_sources import SynthSource, files_of
 from commcanary.campaign.yaml_text import load_yaml
 from commcanary.errors import InputRefusal, Refusal
@@ -95,6 +96,10 @@ def _check(config: CampaignConfig, folder: Path) -> None:
     for number, entry in enumerate(config.overlap):
         with _under(f"overlap[{number}]"):
             _check_overlap(entry, names, folder)
+    _unique("overlap_studies", [study.name for study in config.overlap_studies])
+    for number, study in enumerate(config.overlap_studies):
+        for key, name in study_files(study).items():
+            _existing(f"overlap_studies[{number}].{key}", folder / name)
 
 
 def _known_model(place: str, name: str) -> None:

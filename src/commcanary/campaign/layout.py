@@ -53,6 +53,7 @@ def _files(plan: Plan) -> Iterator[str]:
     yield from (f"{workload}/{name}/null_calibration.json" for workload, name in plan.calibrated())
     for name in plan.overlaps:
         yield from (f"overlap/{name}.json", f"overlap/{name}.html")
+    yield from (f"overlap-study/{name}.json" for name in plan.studies)
     for workload in plan.workloads:
         yield f"{workload}/trace.parquet"
         if plan.config.ablation_costs:

@@ -41,7 +41,8 @@ def _stages(method: str) -> tuple[str, ...]:
 class InputFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file that a workload's trace is made from: its workload, base name, size in bytes and hex SHA-256.
 
-    ``workload`` is ``overlap/NAME`` for the profiles of a measurement of overlap.
+    ``workload`` is ``overlap/NAME`` for the profiles of a measurement of overlap, ``overlap-study/NAME`` for
+    the files of a study.
     """
 
     workload: str
@@ -90,6 +91,9 @@ def manifest_of(plan: Plan) -> Manifest:
     profiles = tuple(
         _input_file(f"overlap/{name}", path) for name in plan.overlaps for path in plan.overlap_files(name)
     )
+    studied = tuple(
+        _input_file(f"overlap-study/{name}", path) for name in plan.studies for path in plan.study_files(name)
+    )
     return Manifest(
         campaign=plan.name,
         package_version=commcanary.__version__,
@@ -99,7 +103,7 @@ def manifest_of(plan: Plan) -> Manifest:
         config=plan.resolved,
         policy=msgspec.to_builtins(plan.config.policy),
         expected={workload.name: workload.expect for workload in plan.config.workloads},
-        inputs=inputs + profiles,
+        inputs=inputs + profiles + studied,
         cells=expected_cells(plan, inputs),
     )
 

@@ -10,6 +10,7 @@ import msgspec
 
 from commcanary.campaign.config import CampaignConfig, Representation, Workload
 from commcanary.campaign.config_file import load_config
+from commcanary.campaign.study_config import study_files
 from commcanary.campaign.workload_sources import files_of
 from commcanary.replay.configuration import Configuration, Protocol
 from commcanary.units import ns_from_us
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from commcanary.campaign.overlap_config import OverlapConfig
+    from commcanary.campaign.study_config import StudyConfig
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,19 @@ class Plan:
     def overlap_files(self, name: str) -> tuple[Path, ...]:
         """The profiles of a measurement, resolved against the configuration's folder."""
         return tuple(self.folder / file for file in files_of(self.overlap(name).source).values())
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """Names of the studies of three runs, as configured."""
+        return tuple(study.name for study in self.config.overlap_studies)
+
+    def study(self, name: str) -> StudyConfig:
+        """The study called ``name``."""
+        return next(study for study in self.config.overlap_studies if study.name == name)
+
+    def study_files(self, name: str) -> tuple[Path, ...]:
+        """The files of a study in the order of its keys, resolved against the configuration's folder."""
+        return tuple(self.folder / file for file in study_files(self.study(name)).values())
 
     @property
     def workloads(self) -> tuple[str, ...]:

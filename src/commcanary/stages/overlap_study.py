@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from commcanary.artifacts.files import check_suffix, read_bytes, write_artifact
-from commcanary.artifacts.jsontext import decode
+from commcanary.artifacts.jsontext import convert, decode
 from commcanary.artifacts.stored import Stored
+from commcanary.campaign.study_config import StudyConfig, study_files
 from commcanary.judge.overlap_study import Correctness, check_correctness, study
 from commcanary.judge.study_document import COMMUNICATION, COMPUTE, OVERLAP_STUDY, OVERLAPPED
 from commcanary.judge.study_runs import Run
@@ -18,8 +19,9 @@ from commcanary.sources.kineto.timelines import read_timelines
 from commcanary.stages.reading import naming
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     from commcanary.judge.study_document import OverlapStudy
     from commcanary.sources.kineto.settings import KinetoSettings
@@ -49,6 +51,24 @@ def overlap_study_stage(
     found = msgspec.structs.replace(found, source_files=source_files(files))
     write_artifact(output, OVERLAP_STUDY, Stored(found))
     return found
+
+
+def overlap_study_entry_stage(entry: Mapping[str, Any], files: Sequence[Path], output: Path) -> OverlapStudy:
+    """Write the study of a campaign's ``entry`` (plain data as in the configuration), whose files are ``files``."""
+    study_entry = convert(entry, StudyConfig)
+    by_key = dict(zip(study_files(study_entry), files, strict=True))
+
+    def profiles(way: str) -> list[Path]:
+        return [path for key, path in by_key.items() if key.startswith(f"{way}[")]
+
+    return overlap_study_stage(
+        profiles(COMPUTE),
+        profiles(COMMUNICATION),
+        profiles(OVERLAPPED),
+        output,
+        correctness=by_key.get("correctness"),
+        ignored=study_entry.ignore_kernels,
+    )
 
 
 def _runs(path: Path, way: str, settings: KinetoSettings | None) -> list[Run]:

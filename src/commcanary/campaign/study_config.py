@@ -1,0 +1,34 @@
+"""A campaign's studies of three runs: one entry a job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+Files = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+
+class StudyConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Profiles of a job run three ways, one a rank and repeat; paths are relative to the configuration file.
+
+    ``correctness`` is the job's comparison of its results, ``ignore_kernels`` name compute that belongs to
+    the communication.
+    """
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    compute: Files
+    communication: Files
+    overlapped: Files
+    correctness: str | None = None
+    ignore_kernels: tuple[str, ...] = ()
+
+
+def study_files(study: StudyConfig) -> dict[str, str]:
+    """The files of a study, as configured, by the path of the key that names each."""
+    found = {
+        f"{key}[{number}]": name
+        for key in ("compute", "communication", "overlapped")
+        for number, name in enumerate(getattr(study, key))
+    }
+    return found if study.correctness is None else {**found, "correctness": study.correctness}
