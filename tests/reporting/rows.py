@@ -34,6 +34,7 @@ def cell_row(workload: str, representation: str, configuration: str, median_us: 
         "mean_us": median_us * 1.1,
         "hidden_pct": 12.5,
         "queue_wait_p99_us": 3.25,
+        "makespan_us": None,
         "verdict": None,
         "median_delta_pct": None,
         "p99_delta_pct": None,

@@ -11,6 +11,7 @@ from commcanary.artifacts.files import read_artifact, read_bytes
 from commcanary.campaign.layout import FIGURES
 from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.reporting.drawings.growth import FEWEST_LENGTHS, crossovers
+from commcanary.reporting.models_compared import models_compared
 from commcanary.reporting.pages import write_page
 from commcanary.reporting.ran import configuration_table, workload_rows
 from commcanary.reporting.regressed import regressed_workloads
@@ -51,6 +52,7 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
         configurations=configuration_table(plan),
         regressed=regressed_workloads(plan.workloads, cells),
         trusted=trusted_workloads(representations),
+        models_compared=models_compared(plan, cells, representations),
         representations=representations,
         ablations=read_ablations(folder / "tables" / "ablations.parquet"),
         calibrations=read_null_calibrations(folder / "tables" / "null_calibrations.parquet"),

@@ -43,6 +43,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     mean_us: float
     hidden_pct: float | None
     queue_wait_p99_us: float | None
+    makespan_us: float | None
     verdict: str | None
     median_delta_pct: float | None
     p99_delta_pct: float | None
