@@ -6,6 +6,7 @@ What repeats (a record's fields, an operator's shapes, a kernel's name) is kept 
 from __future__ import annotations
 
 from array import array
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -65,6 +66,7 @@ class RecordShape(NamedTuple):
     on_kernel: bool
 
 
+_NAME = attrgetter("name")
 _RANKS_AT = RecordShape._fields.index("group_ranks")
 
 
@@ -130,8 +132,8 @@ class RankProfile:
         self._add_records(*found["record"])
         for kind, spans in (("operator", self.operators), ("mark", self.annotations)):
             self._extend(spans, *found[kind], [self._host_shape(event) for event in found[kind][0]])
-        self._extend(self.host, *found["host"], [self.host_names.number(e.name) for e in found["host"][0]])
-        self._extend(self.blocks, *found["block"], [self.block_names.number(e.name) for e in found["block"][0]])
+        self._extend(self.host, *found["host"], self.host_names.of(map(_NAME, found["host"][0])))
+        self._extend(self.blocks, *found["block"], self.block_names.of(map(_NAME, found["block"][0])))
         self._add_kernels(*found["kernel"])
         self._add_memory(*found["memory"])
         launches = found["launch"][0]
@@ -144,7 +146,7 @@ class RankProfile:
         self.record_sequences.extend(_ids([a.sequence for a in args]))
 
     def _add_kernels(self, events: list[Any], numbers: list[int]) -> None:
-        self._extend(self.kernels, events, numbers, [self.kernel_names.number(e.name) for e in events])
+        self._extend(self.kernels, events, numbers, self.kernel_names.of(map(_NAME, events)))
         args = [event.args or _NO_ARGS for event in events]
         self.kernel_ids.extend(_ids([a.external_id for a in args]))
         self.kernel_correlations.extend(_ids([a.correlation for a in args]))
@@ -153,14 +155,14 @@ class RankProfile:
         self.kernel_devices.extend(self._devices(events))
 
     def _add_memory(self, events: list[Any], numbers: list[int]) -> None:
-        self._extend(self.memory, events, numbers, [self.kernel_names.number(e.name) for e in events])
+        self._extend(self.memory, events, numbers, self.kernel_names.of(map(_NAME, events)))
         self.memory_correlations.extend(_ids([(e.args or _NO_ARGS).correlation for e in events]))
         self.memory_devices.extend(self._devices(events))
 
     def _devices(self, events: list[Any]) -> list[int]:
         """Number of the device that each event ran on, in the table of threads."""
-        devices = (e.pid if e.args is None or e.args.device is None else e.args.device for e in events)
-        return [self.threads.number(("device", str(device))) for device in devices]
+        devices = [e.pid if e.args is None or e.args.device is None else e.args.device for e in events]
+        return self.threads.of([("device", str(device)) for device in devices])
 
     def _extend(self, spans: Spans, events: list[Any], numbers: list[int], codes: Sequence[int]) -> None:
         if not events:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from commcanary.sources.kineto.text import LARGEST_EXACT_FLOAT_US
 from commcanary.units import MAX_TIME_US, NS_PER_US
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from commcanary.sources.kineto.document import Event
+
+_START, _LENGTH = attrgetter("ts"), attrgetter("dur")
 
 LATEST_US = 4e15
 """Time stamps lie within this of 0, in microseconds (until the year 2096): sums then fit 64 bits of ns."""
@@ -36,6 +39,11 @@ class Numbered:
             known = self._numbers[value] = len(self.values)
             self.values.append(value)
         return known
+
+    def of(self, values: Iterable[Hashable]) -> list[int]:
+        """The number of each of ``values``."""
+        numbers = self._numbers
+        return [numbers[value] if value in numbers else self.number(value) for value in values]
 
 
 class Spans:
@@ -64,8 +72,8 @@ class Spans:
         self, events: Sequence[Event], numbers: Sequence[int], threads: Sequence[int], codes: Sequence[int]
     ) -> None:
         """Append ``events``; raises ``InputRefusal`` for a time that is missing, negative or out of range."""
-        start = _ns([event.ts for event in events], numbers, "ts", -LATEST_US, LATEST_US)
-        length = _ns([event.dur for event in events], numbers, "dur", 0, MAX_TIME_US)
+        start = _ns(list(map(_START, events)), numbers, "ts", -LATEST_US, LATEST_US)
+        length = _ns(list(map(_LENGTH, events)), numbers, "dur", 0, MAX_TIME_US)
         self._columns["start"].frombytes(start.tobytes())
         self._columns["end"].frombytes((start + length).tobytes())
         for name, values in (("thread", threads), ("event", numbers), ("code", codes)):

