@@ -13,7 +13,16 @@ from commcanary.reporting.campaign_page import write_campaign_page
 
 from .campaigns import CELL_ROWS, CONFIG, EXPORT_ROWS, REPRESENTATION_ROWS, write_campaign
 from .html import Page
-from .rows import Row, ablation_row, calibration_row, cell_row, representation_row, write_tables
+from .rows import (
+    Row,
+    ablation_row,
+    calibration_row,
+    cell_row,
+    compared_row,
+    inversion_rows,
+    representation_row,
+    write_tables,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -245,3 +254,16 @@ def test_the_first_table_says_which_control_passes(text: str) -> None:
     assert "this control passes behaviour and ranking" in rows[1]
     assert rows[3].endswith("not as expected")
     assert not any("control passes" in rows[number] for number in (0, 2, 3))
+
+
+def test_the_makespan_is_a_column_where_the_model_has_one(tmp_path: Path) -> None:
+    rows = [
+        cell_row("training", "canary", "baseline", 50.0, makespan_us=1000.0),
+        compared_row("training", "canary", "congested", 75.0, "fail", 50.0) | {"makespan_us": 1234.5},
+        *inversion_rows(),
+    ]
+    folder = write_campaign(tmp_path, cell_rows=rows)
+    write_campaign_page(folder, folder / "report.html")
+    text = Page((folder / "report.html").read_text(encoding="utf-8")).text
+    assert text.count("makespan (us)") == 1  # the ranking inversion's model has none
+    assert "1,234.500 +23.4 %" in text

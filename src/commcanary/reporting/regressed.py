@@ -21,6 +21,7 @@ class ComparedRow:
     median_change_pct: float | None
     p95_change_pct: float | None
     p99_change_pct: float | None
+    makespan_change_pct: float | None
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ class ComparedGroup:
     title: str
     baseline: str
     rows: tuple[ComparedRow, ...]
+
+    @property
+    def has_makespans(self) -> bool:
+        """Whether the group's model says how long a run takes."""
+        return all(row.cell.makespan_us is not None for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,10 @@ def _compared(group: CellGroup) -> ComparedGroup:
     baseline = group.baseline
     rows = []
     for cell in group.cells:
-        p95 = None if baseline is None or cell.is_baseline else change_pct(baseline.p95_us, cell.p95_us)
-        rows.append(ComparedRow(cell, cell.median_delta_pct, p95, cell.p99_delta_pct))
+        p95, makespan = None, None
+        if baseline is not None and not cell.is_baseline:
+            p95 = change_pct(baseline.p95_us, cell.p95_us)
+            if baseline.makespan_us is not None and cell.makespan_us is not None:
+                makespan = change_pct(baseline.makespan_us, cell.makespan_us)
+        rows.append(ComparedRow(cell, cell.median_delta_pct, p95, cell.p99_delta_pct, makespan))
     return ComparedGroup(group.title, group.cells[0].baseline, tuple(rows))
