@@ -70,6 +70,11 @@ def bytes_of(text: str | int) -> int:
     return int(size)
 
 
+def percent(part: int, whole: int) -> float | None:
+    """``part`` of ``whole`` in percent with nine decimals; None where there is no whole."""
+    return r9(100 * part / whole) if whole else None
+
+
 def show_bytes(count: int) -> str:
     """``1412`` -> ``1,412 B``."""
     return f"{count:,} B"

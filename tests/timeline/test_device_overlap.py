@@ -7,8 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commcanary.timeline.device_overlap import COMPUTE
-from commcanary.timeline.device_rows import DeviceOverlap
+from commcanary.timeline.device_rows import COMPUTE, DeviceOverlap
 from commcanary.timeline.late_ranks import Meetings
 from commcanary.timeline.measure import OverlapSettings, measure
 from commcanary.timeline.windows import Edges, WindowSettings

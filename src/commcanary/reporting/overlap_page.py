@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from commcanary.timeline.device_rows import DeviceOverlap
     from commcanary.timeline.overlap import Overlap
 
-WINDOWS = 60
+WINDOWS = 20
 """Rows of steps and ranges per device; a page is read, the document holds them all."""
 
 

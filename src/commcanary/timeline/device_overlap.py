@@ -9,6 +9,7 @@ import numpy as np
 from commcanary.timeline.covered import Covered
 from commcanary.timeline.dependency import dependency_of
 from commcanary.timeline.device_rows import (
+    COMPUTE,
     Band,
     Ceiling,
     Cell,
@@ -26,7 +27,7 @@ from commcanary.timeline.kernels import UNKNOWN, Kernels, Lane
 from commcanary.timeline.owners import Owned, owned, summed
 from commcanary.timeline.parts import Parts, Unions
 from commcanary.timeline.windows import Selection, Window, WindowSettings, further_windows, main_window
-from commcanary.units import r3, r9
+from commcanary.units import percent, r3
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-COMPUTE = "compute"
 NO_PHASE = "unknown"
 NO_GROUP = "unknown"
 NO_SITE = "unknown"
@@ -85,11 +85,6 @@ def device_overlap(
         strip=_strip(selection, next((w for w in further if w.kind == "step"), main), timeline),
         dependency=dependency_of(timeline, selection.uncut(main), main.start, main.end, last_arrival),
     )
-
-
-def percent(part: int, whole: int) -> float | None:
-    """``part`` of ``whole`` in percent; None where there is no whole."""
-    return r9(100 * part / whole) if whole else None
 
 
 def _parts(window: Window, parts: Parts, timeline: RankTimeline) -> WindowParts:

@@ -1,10 +1,17 @@
-"""The rows of the overlap document that are about one device, in whole nanoseconds."""
+"""The rows of the overlap document that are about one device, in whole nanoseconds.
+
+Rows whose numbers contradict each other cannot be made or read: sums and ratios are held against their parts.
+"""
 
 from __future__ import annotations
 
 import msgspec
 
 from commcanary.timeline.dependency import Dependency
+from commcanary.units import percent
+
+COMPUTE = "compute"
+"""The kind of cells and the row of the matrix that are no collective."""
 
 
 class WindowParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -27,6 +34,24 @@ class WindowParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     copies_in_neither_ns: int
     overlap_pct: float | None
     communication_only_pct: float | None
+
+    def __post_init__(self) -> None:
+        parts = (self.compute_only_ns, self.communication_only_ns, self.both_ns, self.neither_ns)
+        _holds(min(*parts, self.copies_in_neither_ns) >= 0, "a part is negative")
+        _holds(sum(parts) == self.span_ns, f"the four parts sum to {sum(parts)} ns where span_ns is {self.span_ns}")
+        _holds(self.copies_in_neither_ns <= self.neither_ns, "copies_in_neither_ns is more than neither_ns")
+        ratio = percent(self.both_ns, self.communication_ns)
+        _holds(self.overlap_pct == ratio, f"overlap_pct is {self.overlap_pct} where its parts give {ratio}")
+        fraction = percent(self.communication_only_ns, self.span_ns)
+        _holds(
+            self.communication_only_pct == fraction,
+            f"communication_only_pct is {self.communication_only_pct} where its parts give {fraction}",
+        )
+
+    @property
+    def communication_ns(self) -> int:
+        """All communication: both and communication only."""
+        return self.both_ns + self.communication_only_ns
 
 
 class Share(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -87,6 +112,10 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     contributors: tuple[Contributor, ...]
     others_ns: int
 
+    def __post_init__(self) -> None:
+        shared = sum(row.ns for row in self.contributors) + self.others_ns
+        _holds(shared == self.sum_ns, f"contributors and others sum to {shared} ns where sum_ns is {self.sum_ns}")
+
 
 class Exposure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All stretches with communication and no compute; ``sum_ns`` is communication only."""
@@ -96,6 +125,10 @@ class Exposure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     median_ns: float | None
     longest_ns: int | None
     bands: tuple[Band, ...]
+
+    def __post_init__(self) -> None:
+        _holds(sum(band.count for band in self.bands) == self.count, "the bands' counts do not sum to count")
+        _holds(sum(band.sum_ns for band in self.bands) == self.sum_ns, "the bands' sums do not sum to sum_ns")
 
 
 class RuleShare(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -150,3 +183,27 @@ class DeviceOverlap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     rules: tuple[RuleShare, ...]
     strip: Strip
     dependency: Dependency | None = None
+
+    def __post_init__(self) -> None:
+        main = self.main
+        communicating = [cell for cell in self.cells if cell.kind != COMPUTE]
+        computing = [cell for cell in self.cells if cell.kind == COMPUTE]
+        for what, found, whole in (
+            ("kinds' communication", [row.communication_ns for row in self.kinds], main.communication_ns),
+            ("kinds' exposed time", [row.exposed_ns for row in self.kinds], main.communication_only_ns),
+            ("groups' communication", [row.communication_ns for row in self.groups], main.communication_ns),
+            ("groups' exposed time", [row.exposed_ns for row in self.groups], main.communication_only_ns),
+            ("collectives' cells", [cell.ns for cell in communicating], main.communication_ns),
+            ("collectives' cells alone", [cell.alone_ns for cell in communicating], main.communication_only_ns),
+            ("compute's cells", [cell.ns for cell in computing], main.both_ns + main.compute_only_ns),
+            ("compute's cells alone", [cell.alone_ns for cell in computing], main.compute_only_ns),
+            ("exposed segments", [self.exposure.sum_ns], main.communication_only_ns),
+            ("the ceiling", [self.ceiling.bound_ns], main.communication_only_ns),
+        ):
+            _holds(sum(found) == whole, f"{what} sum to {sum(found)} ns where the parts give {whole}")
+
+
+def _holds(true: bool, otherwise: str) -> None:
+    """Raise ``ValueError``, which a reader turns into a refusal with the row's path, unless ``true``."""
+    if not true:
+        raise ValueError(otherwise)

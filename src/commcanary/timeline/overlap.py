@@ -70,6 +70,20 @@ class Payload(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     open_because: tuple[str, ...]
     rates: Rates | None
 
+    def __post_init__(self) -> None:
+        counted = {sum(row.calls for row in self.sizes), sum(row.calls for row in self.per_rank), self.calls}
+        moved = {
+            sum(row.bytes * row.calls for row in self.sizes),
+            sum(r.bytes for r in self.per_rank),
+            self.bytes_total,
+        }
+        if len(counted) > 1 or sum(row.kernels for row in self.per_rank) != self.kernels:
+            raise ValueError(f"calls or kernels of sizes, ranks and the row differ: {sorted(counted)}")
+        if len(moved) > 1:
+            raise ValueError(f"bytes of sizes, ranks and the row differ: {sorted(moved)}")
+        if self.open_because and self.rates is not None:
+            raise ValueError("rates are quoted although the counts do not close")
+
 
 class Lateness(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One rank in the collectives of one site: how often it came last, and its median arrival after the first."""

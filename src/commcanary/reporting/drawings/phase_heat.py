@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from commcanary.reporting.drawing import INK, MUTED, WIDTH, Drawing, Sheet, message
 from commcanary.reporting.words import milliseconds, shortened
-from commcanary.timeline.device_overlap import COMPUTE
+from commcanary.timeline.device_rows import COMPUTE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
