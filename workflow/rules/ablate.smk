@@ -9,6 +9,8 @@ rule ablate:
         f"{RESULTS}/benchmarks/ablate/{{workload}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 200, 15, 20),
     params:
         ablations=list(PLAN.config.ablation_costs),
         configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),

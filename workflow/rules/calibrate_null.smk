@@ -9,6 +9,8 @@ rule calibrate_null:
         f"{RESULTS}/benchmarks/calibrate_null/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 150, 30, 20),
     params:
         configuration=lambda wildcards: plain(PLAN.baseline_configuration(wildcards.workload)),
         settings=plain(PLAN.config.null_calibration),

@@ -64,6 +64,14 @@ def is_output(path):
     return folder != "reports" and (folder != "comparisons" or name == "index.json")
 
 
+def growing(mb, mb_per_input_mb, minutes, minutes_per_input_mb):
+    """Memory and time of a job that grow with the size of its input files; a cluster's scheduler asks for them."""
+    return {
+        "mem_mb": lambda wildcards, input: int(mb + mb_per_input_mb * input.size_mb),
+        "runtime": lambda wildcards, input: int(minutes + minutes_per_input_mb * input.size_mb),
+    }
+
+
 def everywhere(pattern, only=lambda representation: True):
     """``pattern`` for every workload and each of its representations that ``only`` admits."""
     return [

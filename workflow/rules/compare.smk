@@ -9,6 +9,8 @@ rule compare:
         f"{RESULTS}/benchmarks/compare/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 20, 10, 1),
     params:
         configurations=lambda wildcards: [str(c.name) for c in PLAN.configurations(wildcards.workload)],
         baseline=lambda wildcards: PLAN.baseline(wildcards.workload),

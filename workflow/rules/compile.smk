@@ -11,6 +11,8 @@ rule compile:
         representation=representations_by(lambda method: method != "searched"),
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 100, 10, 2),
     params:
         timing=lambda wildcards: PLAN.timing(wildcards.workload, wildcards.representation),
         code=code_digest("commcanary.stages.compile"),

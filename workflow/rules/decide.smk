@@ -11,6 +11,8 @@ rule decide:
         f"{RESULTS}/benchmarks/decide/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 200, 15, 10),
     params:
         configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),
         judged=decision_settings,

@@ -10,6 +10,8 @@ rule export:
         f"{RESULTS}/benchmarks/export/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 100, 10, 2),
     params:
         dtype=lambda wildcards: PLAN.workload(wildcards.workload).param_dtype,
         skip_unsupported=lambda wildcards: PLAN.workload(wildcards.workload).param_skip_unsupported,

@@ -11,6 +11,8 @@ rule replay:
         f"{RESULTS}/benchmarks/replay/{{workload}}.{{representation}}.{{batch}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 150, 15, 5),
     params:
         configurations=lambda wildcards: plain(PLAN.batches(wildcards.workload, BATCH_SIZE)[int(wildcards.batch)]),
         replay=replay_settings,

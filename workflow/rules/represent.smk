@@ -9,6 +9,8 @@ rule represent:
         f"{RESULTS}/benchmarks/represent/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 100, 10, 2),
     params:
         method=method_of,
         configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),

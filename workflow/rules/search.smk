@@ -13,6 +13,8 @@ rule search:
         representation=representations_by(lambda method: method == "searched"),
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 200, 30, 20),
     params:
         configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),
         replay=replay_settings,

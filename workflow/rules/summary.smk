@@ -26,6 +26,8 @@ rule summary:
         f"{RESULTS}/benchmarks/summary/campaign.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(1000, 20, 15, 1),
     params:
         plan=PLAN.resolved,
         code=code_digest("commcanary.stages.summary"),

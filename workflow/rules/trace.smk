@@ -9,6 +9,8 @@ rule trace:
         f"{RESULTS}/benchmarks/trace/{{workload}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 60, 10, 1),
     params:
         source=lambda wildcards: plain(PLAN.workload(wildcards.workload).source),
         digests=lambda wildcards: digests_of(wildcards.workload),

@@ -10,6 +10,8 @@ rule verify:
         f"{RESULTS}/benchmarks/verify/{{workload}}.{{representation}}.tsv"
     conda:
         "../../environment.yml"
+    resources:
+        **growing(700, 200, 15, 10),
     params:
         configurations=lambda wildcards: plain(PLAN.configurations(wildcards.workload)),
         replay=replay_settings,
