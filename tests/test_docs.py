@@ -112,7 +112,7 @@ def test_relative_links_resolve() -> None:
 def test_commands_named_in_the_documentation_exist(capsys: pytest.CaptureFixture[str]) -> None:
     commands = cli_commands(capsys)
     first_words = {command.split()[0] for command in commands}
-    named = re.compile(r"(?<!-n )commcanary ([a-z][a-z-]+)(?: (new|run|[a-z]+)\b)?")
+    named = re.compile(r"(?<!-n )commcanary ([a-z][a-z-]+)(?: ([a-z]+(?:-[a-z]+)*)\b)?")
     wrong = []
     for name in tracked("*.md"):
         for first, second in named.findall(text_of(name)):

@@ -98,8 +98,8 @@ class Slurm:
         return done.stdout
 
     def set_node(self, node: str, state: str) -> None:
-        """Set a node ``down`` or back to ``resume``."""
-        self.run("scontrol", "update", f"nodename={node}", f"state={state}", "reason=test")
+        """Set a node ``down``, or back with ``resume``, which is refused where it came back by itself."""
+        self.run("scontrol", "update", f"nodename={node}", f"state={state}", "reason=test", check=state == "down")
 
     def stop(self) -> None:
         """Cancel what runs and end the daemons that this Slurm started."""

@@ -1,4 +1,4 @@
-"""``commcanary campaign``: write a configuration, run it, see how far it is, seal it, check the seal."""
+"""``commcanary campaign``: write a configuration, run it, see how far it is, seal it, check the seal, export it."""
 
 from __future__ import annotations
 
@@ -103,6 +103,19 @@ def verify(
     if not found.same_code:
         print("derived by other code than the manifest names")
     return EXIT_NEGATIVE_VERDICT if found.differs else EXIT_DONE
+
+
+@app.command("export-crate")
+def export_crate(
+    results: Results,
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write, .zip.")],
+    license_url: Annotated[str, typer.Option("--license", help="URL of the licence that the results are under.")],
+) -> None:
+    """Export a sealed campaign as a Workflow Run RO-Crate: one zip of results, seal, workflow and a description."""
+    from commcanary.stages.export_crate import export_crate_stage
+
+    count = export_crate_stage(results, output, license_url)
+    print(f"wrote {output}: {count} files")
 
 
 def _name_failures(results: Path, started: float) -> None:
