@@ -31,6 +31,7 @@ wildcard_constraints:
     workload="|".join(re.escape(name) for name in PLAN.workloads),
     representation="[^/]+",
     batch=r"\d+",
+    job="|".join(re.escape(name) for name in PLAN.reconciliations) or "(?!)",
     measurement="|".join(re.escape(name) for name in PLAN.overlaps) or "(?!)",
     study="|".join(re.escape(name) for name in PLAN.studies) or "(?!)",
 

@@ -29,6 +29,7 @@ rule page:
         ablations=f"{RESULTS}/tables/ablations.parquet",
         calibrations=f"{RESULTS}/tables/null_calibrations.parquet",
         figures=expand(f"{RESULTS}/figures/{{figure}}.svg", figure=FIGURES),
+        reconciliations=expand(f"{RESULTS}/reconcile/{{job}}.json", job=list(PLAN.reconciliations)),
     output:
         page=report(f"{RESULTS}/report.html", caption="../report/page.rst", category="Report"),
     log:

@@ -78,6 +78,13 @@ class ReplayProtocol(_Strict, frozen=True, kw_only=True):
     ablations: tuple[str, ...] = ()
 
 
+class ReconcileConfig(_Strict, frozen=True, kw_only=True):
+    """Workloads that are one job seen by several sources: their counts are held against each other."""
+
+    name: Name
+    workloads: Annotated[tuple[Name, ...], msgspec.Meta(min_length=2)]
+
+
 class CampaignConfig(_Strict, frozen=True, kw_only=True):
     """A whole campaign."""
 
@@ -95,5 +102,6 @@ class CampaignConfig(_Strict, frozen=True, kw_only=True):
     policy: Policy = Policy()
     tolerances: Tolerances = Tolerances()
     overlap: tuple[OverlapConfig, ...] = ()
+    reconcile: tuple[ReconcileConfig, ...] = ()
     overlap_studies: tuple[StudyConfig, ...] = ()
     freeze: Literal["auto", "strict"] = "auto"

@@ -92,6 +92,7 @@ def _check(config: CampaignConfig, folder: Path) -> None:
         with _under(f"workloads[{number}]"):
             _check_workload(workload, config, folder)
             _check_methods(workload, methods)
+    _check_reconcile(config)
     names = _unique("overlap", [entry.name for entry in config.overlap])
     for number, entry in enumerate(config.overlap):
         with _under(f"overlap[{number}]"):
@@ -137,6 +138,18 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
         raise InputRefusal("source.name", f"{source.name!r} is unknown", f"known are {', '.join(NAMES)}")
     for key, name in files_of(source).items():
         _existing(f"source.{key}", folder / name)
+
+
+def _check_reconcile(config: CampaignConfig) -> None:
+    _unique("reconcile", [entry.name for entry in config.reconcile])
+    known = [workload.name for workload in config.workloads]
+    for number, entry in enumerate(config.reconcile):
+        for position, name in enumerate(entry.workloads):
+            place = f"reconcile[{number}].workloads[{position}]"
+            if name not in known:
+                raise InputRefusal(place, f"{name!r} is not a workload", f"known are {', '.join(known)}")
+            if entry.workloads.index(name) < position:
+                raise InputRefusal(place, f"{name!r} is named twice", "name each workload once")
 
 
 def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path) -> None:

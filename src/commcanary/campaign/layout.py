@@ -51,6 +51,7 @@ def _files(plan: Plan) -> Iterator[str]:
         yield from (f"tables/{name}.parquet", f"tables/{name}.csv")
     yield from (f"figures/{name}.svg" for name in FIGURES)
     yield from (f"{workload}/{name}/null_calibration.json" for workload, name in plan.calibrated())
+    yield from (f"reconcile/{name}.json" for name in plan.reconciliations)
     for name in plan.overlaps:
         yield from (f"overlap/{name}.json", f"overlap/{name}.html")
     yield from (f"overlap-study/{name}.json" for name in plan.studies)

@@ -62,6 +62,11 @@ class Plan:
         return config
 
     @property
+    def reconciliations(self) -> dict[str, tuple[str, ...]]:
+        """Names of the reconciliations, each with the workloads that it holds against each other."""
+        return {entry.name: entry.workloads for entry in self.config.reconcile}
+
+    @property
     def overlaps(self) -> tuple[str, ...]:
         """Names of the measurements of overlap, as configured."""
         return tuple(entry.name for entry in self.config.overlap)

@@ -16,12 +16,14 @@ from commcanary.cli.checks import print_checks
 from commcanary.cli.describe_document import print_document, print_table
 from commcanary.cli.describe_schedule import schedule_lines
 from commcanary.cli.overlap_lines import overlap_lines
+from commcanary.cli.reconciliation_lines import reconciliation_lines
 from commcanary.judge.behavior import BehaviorVerification
 from commcanary.judge.behavior_checks import failures
 from commcanary.judge.comparison import Comparison
 from commcanary.judge.explain_decisions import explain_decisions, explain_policy
 from commcanary.judge.policy import PolicyOutcome
 from commcanary.judge.reasons import interval_lines
+from commcanary.judge.reconciliation import Reconciliation
 from commcanary.judge.report_verification import ReportVerification
 from commcanary.judge.source_verification import SourceVerification
 from commcanary.judge.statistics import DecisionStatistics
@@ -120,6 +122,12 @@ def _comparison(header: Comparison, stored: Stored[Comparison]) -> None:
     for line in (*header.reasons, *(line for line in header.not_gated if line not in header.reasons)):
         print(f"- {line}")
     for line in interval_lines(header):
+        print(line)
+
+
+@_describe.register(Reconciliation)
+def _reconciliation(header: Reconciliation, stored: Stored[Reconciliation]) -> None:
+    for line in reconciliation_lines(header):
         print(line)
 
 

@@ -30,6 +30,7 @@ _COMMANDS = (
     "import_nsys",
     "import_chakra",
     "import_flight_recorder",
+    "reconcile",
     "overlap",
     "capture",
     "calibrate",

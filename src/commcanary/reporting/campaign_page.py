@@ -10,6 +10,7 @@ from markupsafe import Markup
 from commcanary.artifacts.files import read_artifact, read_bytes
 from commcanary.campaign.layout import FIGURES
 from commcanary.campaign.manifest import MANIFEST, plan_of
+from commcanary.judge.reconciliation import RECONCILIATION
 from commcanary.reporting.drawings.growth import FEWEST_LENGTHS, crossovers
 from commcanary.reporting.models_compared import models_compared
 from commcanary.reporting.pages import write_page
@@ -57,6 +58,10 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
         ablations=read_ablations(folder / "tables" / "ablations.parquet"),
         calibrations=read_null_calibrations(folder / "tables" / "null_calibrations.parquet"),
         exports=read_exports(folder / "tables" / "exports.parquet"),
+        reconciliations={
+            name: read_artifact(folder / "reconcile" / f"{name}.json", RECONCILIATION).header
+            for name in plan.reconciliations
+        },
         fewest_lengths=FEWEST_LENGTHS,
         crossovers=crossovers(representations),
         figures={name: _figure(folder / "figures" / f"{name}.svg") for name in FIGURES},

@@ -28,6 +28,7 @@ _KINDS: dict[type, str] = {
     KinetoSource: "Kineto profiles",
     NsysSource: "Nsight Systems exports",
     ChakraSource: "execution traces",
+    FlightRecorderSource: "Flight Recorder dumps",
 }
 
 

@@ -25,6 +25,7 @@ from commcanary.stages.compile import compile_stage
 from commcanary.stages.decide import decide_stage
 from commcanary.stages.expectations import expectations_stage
 from commcanary.stages.export_param import export_param_stage
+from commcanary.stages.reconcile import reconcile_stage
 from commcanary.stages.replay import replay_stage
 from commcanary.stages.represent import represent_stage
 from commcanary.stages.summary import write_tables
@@ -62,9 +63,16 @@ def derivations(plan: Plan) -> Iterator[Derivation]:
     for workload, name in plan.calibrated():
         folder = f"{workload}/{name}"
         yield Derivation((f"{folder}/null_calibration.json",), partial(_calibration, plan, workload, folder))
+    for name, workloads in plan.reconciliations.items():
+        yield Derivation((f"reconcile/{name}.json",), partial(_reconciliation, name, workloads))
     tables = tuple(f"tables/{name}.{suffix}" for name in TABLES for suffix in ("parquet", "csv"))
     yield Derivation(tables, lambda results, scratch: write_tables(plan, results, scratch / "tables"))
     yield Derivation(("expectations.json",), _expectations)
+
+
+def _reconciliation(name: str, workloads: tuple[str, ...], results: Path, scratch: Path) -> None:
+    traces = [results / workload / "trace.parquet" for workload in workloads]
+    reconcile_stage(traces, scratch / "reconcile" / f"{name}.json", workloads)
 
 
 def _expectations(results: Path, scratch: Path) -> None:

@@ -16,6 +16,7 @@ from commcanary.judge.behavior import BEHAVIOR
 from commcanary.judge.comparison import COMPARISON
 from commcanary.judge.null_calibration import NULL_CALIBRATION
 from commcanary.judge.policy import POLICY_OUTCOME
+from commcanary.judge.reconciliation import RECONCILIATION
 from commcanary.judge.report_verification import REPORT_VERIFICATION
 from commcanary.judge.source_verification import SOURCE_VERIFICATION
 from commcanary.judge.statistics import DECISIONS
@@ -57,6 +58,7 @@ KINDS: tuple[Kind[Any], ...] = (
     WHATIF,
     OVERLAP_STUDY,
     OVERLAP,
+    RECONCILIATION,
 )
 
 

@@ -148,7 +148,7 @@ def test_a_name_without_a_number(tmp_path: Path) -> None:
 
 
 def test_gaps_in_operations_are_counted(tmp_path: Path) -> None:
-    calls = [entry(0), {**entry(1), "op_id": 5}]
+    calls = [entry(0, op_id=1), entry(1, op_id=5)]
     done = imported(tmp_path, calls)
     assert "op_id 2, 3, 4 has no entry" in done.counts[0]
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 LATEST_NS = 4 * 10**15 * NS_PER_US
 
+MOST_GAPS = 100_000
+"""Numbers further apart than this are not counted through: they are damaged, not missing."""
+
 _NUMBERED = re.compile(r"(\d{1,9})(?:\.[A-Za-z]+)*$")
 
 
@@ -82,17 +85,20 @@ def lost_calls(entries: Sequence[Entry]) -> int:
 
 
 def gaps_in_operations(entries: Sequence[Entry]) -> dict[str, list[int]]:
-    """Numbers of operations between recorded ones that no entry has, by process group.
+    """Numbers of operations before recorded ones that no entry has, by process group.
 
-    Every operation of a group is numbered, recorded or not: gloo records no send or receive.
+    Every operation of a group is numbered from 1, recorded or not: gloo records no send or receive. Where the ring
+    has lost calls, only those between recorded ones are known to be missing.
     """
     numbers: dict[str, set[int]] = {}
     for entry in entries:
         if entry.op_id >= 0:
             numbers.setdefault(entry.process_group[0], set()).add(entry.op_id)
-    return {
-        group: missing
-        for group, of in numbers.items()
-        if max(of) - min(of) < 2 * len(of) + 1000
-        and (missing := [number for number in range(min(of), max(of)) if number not in of])
-    }
+    found = {}
+    for group, of in numbers.items():
+        first = min(of) if lost_calls(entries) else 1
+        if max(of) - first < MOST_GAPS + len(of):
+            missing = [number for number in range(first, max(of)) if number not in of]
+            if missing:
+                found[group] = missing
+    return found
