@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from commcanary.campaign.workload_sources import (
     ChakraSource,
+    FlightRecorderSource,
     KinetoSource,
     NsysSource,
     SynthSource,
