@@ -65,6 +65,9 @@ def command(
     against: Annotated[
         list[Path] | None, typer.Option(help="The same job before: its overlap document, or its profiles; repeat.")
     ] = None,
+    nccl_tests: Annotated[
+        list[Path] | None, typer.Option(metavar="LOG", help="Hold collectives against this nccl-tests log; repeat.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Also write a page with figures.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Also write the figures into this folder, as SVG.")] = None,
 ) -> None:
@@ -93,7 +96,7 @@ def command(
         device=device,
     )
     with working("measuring " + ", ".join(path.name for path in profiles)):
-        overlap = overlap_stage(profiles, output, reading, settings, against or ())
+        overlap = overlap_stage(profiles, output, reading, settings, against or (), nccl_tests or ())
     for line in overlap_lines(overlap):
         print(line)
     if html is not None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from commcanary.timeline.dependency import Dependency
     from commcanary.timeline.device_rows import DeviceOverlap
     from commcanary.timeline.overlap import Against, Overlap
+    from commcanary.timeline.transfer_baseline import TransferBaseline
 
 _MOST_RANKS = 16
 
@@ -40,6 +41,8 @@ def overlap_lines(overlap: Overlap) -> Iterator[str]:
                 f"{row.kind} on {row.group}: {row.calls} calls, {row.kernels + row.unlinked_kernels} kernels; "
                 f"no rate, for counts do not close: {'; '.join(row.open_because)}"
             )
+    if overlap.transfer_baseline is not None:
+        yield from _transfers(overlap.transfer_baseline)
     for name, reason in overlap.unknown.items():
         yield f"unknown {name}: {reason}"
     if overlap.against is not None:
@@ -75,6 +78,29 @@ def _dependency(found: Dependency) -> Iterator[str]:
         yield f"  direct exposure {show_us(us_from_ns(found.direct_exposure_ns))} of collectives: {counts}"
     classes = ", ".join(f"{share.name} {share.share_pct:.1f} %" for share in found.idle if share.ns)
     yield f"  without compute {show_us(us_from_ns(found.without_compute_ns))}: {classes or 'nothing'}"
+
+
+def _transfers(found: TransferBaseline) -> Iterator[str]:
+    for law in found.laws:
+        yield (
+            f"{law.table}: {law.operation} on {law.ranks} ranks takes {law.law.startup_us:.3f} us + bytes / "
+            f"{law.law.bandwidth_gb_s:.6g} GB/s alone (largest residual {law.largest_residual_pct:.1f} %)"
+        )
+    for row in found.rows:
+        measured, expected, excess = (
+            show_us(us_from_ns(ns)) for ns in (row.measured_ns, row.expected_ns, row.excess_ns)
+        )
+        parts = (
+            f"late ranks {show_us(us_from_ns(row.late_ns))} + slower transfers {show_us(us_from_ns(row.slower_ns))}"
+            if row.late_ns is not None and row.slower_ns is not None
+            else "late ranks or slower transfers"
+        )
+        yield (
+            f"  rank {'?' if row.rank is None else row.rank}, {row.calls} {row.kind}: {measured} = expected {expected} "
+            f"+ {excess} ({parts})"
+        )
+    for name, reason in found.unknown.items():
+        yield f"unknown {name}: {reason}"
 
 
 def _against(against: Against) -> Iterator[str]:

@@ -12,10 +12,12 @@ from commcanary.artifacts.jsontext import convert
 from commcanary.artifacts.stored import Stored
 from commcanary.campaign.overlap_config import OverlapConfig
 from commcanary.errors import Refusal
+from commcanary.sources.files import source_files
 from commcanary.sources.kineto.meetings import meetings_of
 from commcanary.sources.kineto.timelines import read_timelines
 from commcanary.sources.nsys.timelines import is_export, read_nsys_timelines
 from commcanary.stages.source_settings import kineto_settings, nsys_settings_of
+from commcanary.stages.transfer_laws import transfer_laws
 from commcanary.timeline.before_after import against
 from commcanary.timeline.communication_kernels import KernelRule
 from commcanary.timeline.conventions import Convention
@@ -40,10 +42,17 @@ def overlap_stage(
     reading: KinetoSettings,
     settings: OverlapSettings,
     base: Sequence[Path] = (),
+    tables: Sequence[Path] = (),
 ) -> Overlap:
-    """Measure ``profiles`` and write the document; ``base`` are the profiles, or the document, from before."""
+    """Measure ``profiles`` and write the document; ``base`` are the profiles, or the document, from before.
+
+    ``tables`` are nccl-tests logs that the collectives are held against.
+    """
     check_suffix(output)
-    overlap = measured(profiles, reading, settings)
+    overlap = measured(profiles, reading, replace(settings, laws=transfer_laws(tables)))
+    if tables:
+        files = (*overlap.source_files, *source_files(tables))
+        overlap = msgspec.structs.replace(overlap, source_files=files)
     if base:
         before = _before(base, reading, settings)
         overlap = msgspec.structs.replace(overlap, against=against(before.header, overlap, before.content_id))

@@ -14,7 +14,8 @@ from commcanary.timeline.late_ranks import Meetings, last_arrivals, late_ranks
 from commcanary.timeline.overlap import Missing, Overlap, Pattern, Settings, StepTime
 from commcanary.timeline.payload import payload
 from commcanary.timeline.phase_anchors import PHASES, PhaseAnchors, anchored
-from commcanary.timeline.windows import Window, WindowSettings, main_window
+from commcanary.timeline.transfer_baseline import TransferLaw, TransferRow, transfer_baseline, transfer_rows
+from commcanary.timeline.windows import Selection, Window, WindowSettings, main_window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +37,16 @@ NO_PHASES = "none"
 
 @dataclass(frozen=True)
 class OverlapSettings:
-    """Options of a measurement; ``device`` keeps the devices of that number alone."""
+    """Options of a measurement; ``device`` keeps the devices of that number alone.
+
+    ``laws`` say how long collectives take alone on the machine.
+    """
 
     convention: Convention = field(default_factory=Convention)
     windows: WindowSettings = field(default_factory=WindowSettings)
     anchors: PhaseAnchors | None = None
     device: str | None = None
+    laws: tuple[TransferLaw, ...] = ()
 
 
 def measure(
@@ -56,6 +61,7 @@ def measure(
     """
     step_names = [name for timeline in timelines for name in timeline.steps.name]
     rows: list[DeviceOverlap] = []
+    transfers: list[TransferRow] = []
     trims: list[Window | None] = []
     for timeline in timelines:
         trim = settings.windows.trim
@@ -65,6 +71,9 @@ def measure(
         for device, kernels in zip(timeline.devices, kept, strict=True):
             if settings.device in (None, device.device):
                 rows.append(_row(timeline, device, kernels, settings, arrivals))
+                window = main_window(kernels, timeline, settings.windows)
+                inside = Selection(kernels, settings.windows.edges).uncut(window)
+                transfers += transfer_rows(timeline, device.device, inside, settings.laws, arrivals)
             if trim is not None:
                 trims[-1] = main_window(kernels, timeline, settings.windows)
     if not rows:
@@ -89,6 +98,7 @@ def measure(
         payload=payload(timelines, trims),
         late_ranks=late_ranks(meetings),
         against=None,
+        transfer_baseline=transfer_baseline(settings.laws, transfers) if settings.laws else None,
         unknown=_unknown(timelines, meetings, rows),
         source_files=source_files,
     )

@@ -7,6 +7,7 @@ import msgspec
 from commcanary.artifacts.document import document_kind
 from commcanary.artifacts.stored import SourceFile
 from commcanary.timeline.device_rows import DeviceOverlap
+from commcanary.timeline.transfer_baseline import TransferBaseline
 
 OVERLAP_FORMAT = "commcanary.overlap.v1"
 
@@ -184,6 +185,7 @@ class Overlap(
     payload: tuple[Payload, ...]
     late_ranks: LateRanks | None
     against: Against | None
+    transfer_baseline: TransferBaseline | None = None
     unknown: dict[str, str] = {}
     source_files: tuple[SourceFile, ...] = ()
 
