@@ -99,6 +99,10 @@ def test_a_trim_keeps_the_calls_issued_in_it() -> None:
     one = timeline(KERNELS, calls=calls(CALLS), steps=TWO_STEPS)
     (row,) = payload([one], [Window("trim", "", 1_000, 2_000)])
     assert (row.calls, row.kernels, row.steps, row.per_step) == (2, 2, 1, 2)
+    assert row.open_because == ()
+    (row,) = payload([one], [Window("trim", "", 15, 2_000)])
+    assert (row.calls, row.steps, row.per_step) == (3, 1, 2)
+    assert row.open_because == ("1 calls are of steps that the trim cuts",)
 
 
 def test_profiles_without_calls_have_no_rows() -> None:

@@ -79,4 +79,4 @@ def _hta_lanes(timeline: RankTimeline) -> np.ndarray[tuple[int], np.dtype[np.int
 def _rounded_inwards(kernels: Kernels) -> Kernels:
     """Starts up and ends down to whole microseconds; what is shorter than that covers nothing then."""
     start = -(-kernels.start // NS_PER_US) * NS_PER_US
-    return replace(kernels, start=start, end=kernels.end // NS_PER_US * NS_PER_US)
+    return replace(kernels, start=start, end=np.maximum(start, kernels.end // NS_PER_US * NS_PER_US))

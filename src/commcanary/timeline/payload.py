@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+_CUT = -2
+"""Step of a call whose step lies only partly in the trim."""
+
+
 @dataclass(frozen=True)
 class _Mine:
     """The calls of one rank in one row: bytes, step and number of kernels of each, durations of those with one."""
@@ -52,7 +56,9 @@ def payload(timelines: Sequence[RankTimeline], trims: Sequence[Window | None]) -
             continue
         kernels, duration, unlinked = _linked(timeline, timeline.calls, trim)
         loose.update(unlinked)
-        for key, mine, dtypes in _rows(timeline.rank, timeline.calls, kernels, duration, trim):
+        step = timeline.calls.step
+        step = np.where((step == UNKNOWN) | np.isin(step, _steps(timeline, trim)), step, _CUT)
+        for key, mine, dtypes in _rows(timeline.rank, timeline.calls, step, kernels, duration, trim):
             found.setdefault(key, []).append((mine, dtypes))
     steps = max((len(_steps(timeline, trim)) for timeline, trim in zip(timelines, trims, strict=True)), default=0)
     rows = [
@@ -103,7 +109,7 @@ def _linked(timeline: RankTimeline, calls: Calls, trim: Window | None) -> tuple[
 
 
 def _rows(
-    rank: int, calls: Calls, kernels: Ints, duration: Ints, trim: Window | None
+    rank: int, calls: Calls, step: Ints, kernels: Ints, duration: Ints, trim: Window | None
 ) -> list[tuple[tuple[str, ProcessGroup], _Mine, set[str]]]:
     chosen = np.ones(len(calls), np.bool_)
     if trim is not None:
@@ -117,7 +123,7 @@ def _rows(
         mine = np.flatnonzero(chosen & np.isin(calls.signature, numbers))
         if len(mine):
             dtypes = {calls.signatures[n].dtype or "unknown" for n in np.unique(calls.signature[mine]).tolist()}
-            row = _Mine(rank, size[calls.signature[mine]], calls.step[mine], kernels[mine], duration[mine])
+            row = _Mine(rank, size[calls.signature[mine]], step[mine], kernels[mine], duration[mine])
             rows.append((key, row, dtypes))
     return rows
 
@@ -185,8 +191,11 @@ def _closure(ranks: list[_Mine], unlinked: int, steps: int) -> tuple[int | None,
         per = sorted({int((mine.step == s).sum()) for mine in ranks for s in np.unique(mine.step[mine.step >= 0])})
         outside = sum(int((mine.step == UNKNOWN).sum()) for mine in ranks)
         covered = all(len(np.unique(mine.step[mine.step >= 0])) == steps for mine in ranks)
+        cut = sum(int((mine.step == _CUT).sum()) for mine in ranks)
         if outside:
             reasons.append(f"{outside} calls lie in no profiler step")
+        if cut:
+            reasons.append(f"{cut} calls are of steps that the trim cuts")
         if len(per) == 1 and covered and len(counts) == 1:
             return per[0], tuple(reasons)
         low = per[0] if covered and per else 0
