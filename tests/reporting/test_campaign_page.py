@@ -267,3 +267,11 @@ def test_the_makespan_is_a_column_where_the_model_has_one(tmp_path: Path) -> Non
     text = Page((folder / "report.html").read_text(encoding="utf-8")).text
     assert text.count("makespan (us)") == 1  # the ranking inversion's model has none
     assert "1,234.500 +23.4 %" in text
+
+
+def test_measurements_of_overlap_are_linked(tmp_path: Path) -> None:
+    entry = {"name": "job", "source": {"profiles": ["a.json", "b.json"]}, "against": "before"}
+    before = {"name": "before", "source": {"profiles": ["c.json"]}}
+    page = Page(source(write_campaign(tmp_path, {**CONFIG, "overlap": [before, entry]})))
+    assert {"overlap/job.html", "overlap/before.html", "#overlap"} <= set(page.links)
+    assert "job: 2 profiles, against before" in page.text
