@@ -85,6 +85,7 @@ CHANGES = [
     ("no column of process on kernels", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN globalPid"),
     ("short names only", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName"),
     ("no start of the session", "DROP TABLE TARGET_INFO_SESSION_START_TIME"),
+    ("a newer table without rows", "CREATE TABLE NVTX_EVENTS_V2 (start INTEGER)"),
     ("no META_DATA", "DROP TABLE META_DATA_EXPORT"),
     ("no schema heads", "DROP TABLE NVTX_PAYLOAD_SCHEMAS"),
     ("rows in another order", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET rowid = 1000 - rowid"),

@@ -58,12 +58,14 @@ class Export:
         self._names = [name for (name,) in self._all("SELECT name FROM sqlite_master WHERE type = 'table'", "tables")]
 
     def table(self, base: str) -> Table | None:
-        """The table called ``base``, or ``base_V2`` and so on: the highest; None where the export has none."""
+        """The table called ``base``, or ``base_V2`` and so on: the highest that has rows; None where there is none."""
         suffixed = re.compile(re.escape(base) + r"(?:_V(\d{1,6}))?$", re.IGNORECASE)
         found = [(int(match[1] or 1), name) for name in self._names if (match := suffixed.match(str(name)))]
         if not found:
             return None
-        name = max(found)[1]
+        ordered = [name for _, name in sorted(found, reverse=True)]
+        filled = (name for name in ordered if self._all(f"SELECT 1 FROM {_quoted(name)} LIMIT 1", name))
+        name = ordered[0] if len(ordered) == 1 else next(filled, ordered[0])
         described = self._all(f"PRAGMA table_info({_quoted(name)})", name)
         return Table(name, frozenset(str(row[1]) for row in described))
 

@@ -1,0 +1,85 @@
+"""The commands that import, as a user meets them: summaries, refusals in one line, exit codes, nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commcanary.cli.main import run
+
+ROOT = Path(__file__).resolve().parents[2]
+ONE_JOB = ROOT / "resources" / "one_job"
+EXPORT = str(ROOT / "resources" / "nsys" / "two_ranks.sqlite")
+TRACES = [str(ONE_JOB / f"et_rank{rank}.json.gz") for rank in (0, 1)]
+DUMPS = [str(ONE_JOB / f"fr_rank{rank}.json") for rank in (0, 1)]
+
+DONE = [
+    (["import-nsys", EXPORT], "imported 9 collective events (skipped 0 control, 0 empty)"),
+    (["import-nsys", EXPORT, "--trim", "0.002", "0.003"], "imported 3 collective events"),
+    (["import-chakra", *TRACES, "--rank", "0", "--rank", "1"], "imported 20 collective events"),
+    (["import-flight-recorder", *DUMPS, "--assume-shared-clock"], "imported 20 collective events"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told"), DONE)
+@pytest.mark.parametrize("suffix", [".json", ".parquet"])
+def test_import_then_compile(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], arguments: list[str], told: str, suffix: str
+) -> None:
+    output = str(tmp_path / f"trace{suffix}")
+    assert run([*arguments, "-o", output]) == 0
+    assert capfd.readouterr().out.startswith(told)
+    assert run(["compile", output, "-o", str(tmp_path / f"canary{suffix}")]) == 0
+    assert run(["show", output]) == 0
+
+
+REFUSED = [
+    (["import-nsys", "absent.sqlite"], 3, "absent.sqlite: cannot be read"),
+    (["import-nsys", EXPORT, "--trim", "3", "2"], 2, "--trim 3 2"),
+    (["import-nsys", EXPORT, "--trim", "7", "8"], 3, "no event lies inside"),
+    (["import-nsys", EXPORT, "--communication-kernel", "mine=("], 2, "--communication-kernel mine=("),
+    (["import-nsys", EXPORT, "--clock-offset-us", "0=1"], 2, "rank 1 has no offset"),
+    (["import-nsys", EXPORT, EXPORT], 3, "seats two processes on one rank"),
+    (["import-chakra", *TRACES], 3, "--rank"),
+    (["import-chakra", *TRACES, "--rank", "0"], 2, "--rank is given 1 times for 2 traces"),
+    (["import-chakra", *TRACES, "--rank", "0", "--rank", "0"], 2, "a rank of its own"),
+    (["import-chakra", EXPORT], 3, "two_ranks.sqlite"),
+    (["import-flight-recorder", *DUMPS, "--clock-offset-us", "0=1"], 2, "rank 1 has no offset"),
+    (["import-flight-recorder", TRACES[0], "--rank", "0"], 3, "et_rank0.json.gz"),
+    (["import-flight-recorder", *DUMPS, "--rank", "1"], 2, "--rank is given 1 times for 2 dumps"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "told"), REFUSED)
+def test_refused_in_one_line(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    code: int,
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*arguments, "-o", "trace.json"]) == code
+    said = capfd.readouterr()
+    assert told in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reconcile_ends_with_its_verdict(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    seen, recorded = str(tmp_path / "seen.json"), str(tmp_path / "recorded.json")
+    assert run(["import-chakra", *TRACES, "--rank", "0", "--rank", "1", "-o", seen]) == 0
+    assert run(["import-flight-recorder", *DUMPS, "-o", recorded]) == 0
+    capfd.readouterr()
+    output = tmp_path / "reconciliation.json"
+    assert run(["reconcile", seen, recorded, "-o", str(output)]) == 1
+    told = capfd.readouterr().out
+    assert told.startswith("reconciliation does not close: 0 of 5")
+    assert run(["show", str(output)]) == 0
+    assert capfd.readouterr().out.partition("\n")[2] == told
+    assert run(["reconcile", seen, seen, "-o", str(output), "--name", "a", "--name", "b"]) == 0
+    assert run(["reconcile", seen, seen, "-o", str(output)]) == 2
+    assert run(["reconcile", seen, "-o", str(output)]) == 2
