@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from commcanary.campaign.config_file import load_config
+from commcanary.campaign.workload_sources import files_of
 from commcanary.cli.main import run
 
 
@@ -20,3 +21,17 @@ def test_the_closed_loop_is_chosen_where_compute_before_is_known(tmp_path: Path,
     assert run(["campaign", "new", "--from", str(trace), "-o", str(config)]) == 0
     assert load_config(config).replay.model == model
     assert ("does not know the compute before" in config.read_text()) is not known
+
+
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [(["nsys/two_ranks.sqlite"], "nsys"), (["one_job/fr_rank0.json", "one_job/fr_rank1.json"], "flight-recorder")],
+)
+def test_any_source_becomes_a_campaign(tmp_path: Path, files: list[str], kind: str) -> None:
+    resources = Path(__file__).resolve().parents[2] / "resources"
+    config = tmp_path / "mine.yaml"
+    given = [part for name in files for part in ("--from", str(resources / name))]
+    assert run(["campaign", "new", *given, "-o", str(config)]) == 0
+    source = load_config(config).workloads[0].source
+    assert source.__struct_config__.tag == kind
+    assert list(files_of(source)) == [f"{'exports' if kind == 'nsys' else 'dumps'}[{i}]" for i in range(len(files))]

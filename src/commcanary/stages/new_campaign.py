@@ -13,12 +13,22 @@ from commcanary.artifacts.atomic import write_text
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.files import SUFFIXES, format_of
 from commcanary.artifacts.trace import TRACE_FORMAT
-from commcanary.campaign.workload_sources import KinetoSource
+from commcanary.campaign.workload_sources import ChakraSource, FlightRecorderSource, KinetoSource, NsysSource
 from commcanary.errors import InputRefusal, Refusal, UsageError
 from commcanary.replay.configuration import NAMED
+from commcanary.sources.execution_trace.importer import import_execution_traces
+from commcanary.sources.files import reading
+from commcanary.sources.flight_recorder.importer import import_flight_recorder
 from commcanary.sources.kineto.importer import import_kineto
+from commcanary.sources.nsys.importer import import_nsys
+from commcanary.sources.recognise import source_of
 from commcanary.stages.reading import read_trace
-from commcanary.stages.source_settings import kineto_settings
+from commcanary.stages.source_settings import (
+    chakra_settings,
+    flight_recorder_settings,
+    kineto_settings,
+    nsys_settings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,19 +58,36 @@ def new_campaign_stage(files: Sequence[Path], output: Path) -> str:
         trace = read_trace(files[0])
         source = [f"source: {{kind: trace, path: {_from(output, files[0])}}}"]
     else:
-        clock: Literal["shared", "unknown"] = "shared" if len(files) > 1 else "unknown"
-        profiles = tuple(str(path) for path in files)
-        trace = import_kineto(files, kineto_settings(KinetoSource(profiles=profiles, clock=clock), name)).trace
-        source = [
-            "source:",
-            "  kind: kineto",
-            "  profiles:",
-            *(f"    - {_from(output, path)}" for path in files),
-            "  # shared: all ranks' clocks are one (same host); estimate: fit them; unknown: no arrival skew",
-            f"  clock: {clock}",
-        ]
+        source, trace = _imported(files, output, name)
     write_text(output, _text(name, source, trace))
     return name
+
+
+def _imported(files: Sequence[Path], output: Path, name: str) -> tuple[list[str], Trace]:
+    """The lines of the source that ``files`` are of, and their trace."""
+    with reading(files[0]):
+        kind = source_of(files[0])
+    clock: Literal["shared", "unknown"] = "shared" if len(files) > 1 else "unknown"
+    names = tuple(str(path) for path in files)
+    if kind == "nsys":
+        key, trace = "exports", import_nsys(files, nsys_settings(NsysSource(exports=names, clock=clock), name)).trace
+    elif kind == "chakra":
+        key, trace = "traces", import_execution_traces(files, chakra_settings(ChakraSource(traces=names), name)).trace
+    elif kind == "flight-recorder":
+        dumps = FlightRecorderSource(dumps=names, clock=clock)
+        key, trace = "dumps", import_flight_recorder(files, flight_recorder_settings(dumps, name)).trace
+    else:
+        key = "profiles"
+        trace = import_kineto(files, kineto_settings(KinetoSource(profiles=names, clock=clock), name)).trace
+    lines = ["source:", f"  kind: {kind}", f"  {key}:", *(f"    - {_from(output, path)}" for path in files)]
+    if kind == "chakra":
+        return lines, trace
+    about = "# shared: all ranks' clocks are one (same host); estimate: fit them; unknown: no arrival skew"
+    if kind == "nsys":
+        about = "# about several exports: shared: their clocks are one; estimate: fit them; unknown: no arrival skew"
+    elif kind == "flight-recorder":
+        about = "# shared: the hosts' clocks are one (same host); unknown: no arrival skew"
+    return [*lines, f"  {about}", f"  clock: {clock}"], trace
 
 
 def _is_trace(path: Path) -> bool:

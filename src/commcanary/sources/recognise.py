@@ -1,0 +1,48 @@
+"""Which source a file is of, by how it begins: names say little, and formats change their suffixes."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import TYPE_CHECKING
+
+from commcanary.sources.flight_recorder.plain_pickle import PROTOCOL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BEGINNING = 16_384
+_DUMP = re.compile(rb'"(?:collective_seq_id|comm_lib_version|nccl_version)"\s*:')
+_NODES = re.compile(rb'"(?:nodes|workload_graph)"\s*:\s*\[')
+_EVENTS = re.compile(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo)"\s*:')
+
+
+def source_of(path: Path) -> str:
+    """The name of the source in ``SOURCES`` that reads the file at ``path``.
+
+    What is like none of them is said to be a Kineto profile, whose reader then says what it misses. Raises
+    ``OSError`` where there is no file.
+    """
+    with path.open("rb") as stream:
+        data = stream.read(_BEGINNING)
+    if data.startswith(b"SQLite format 3\x00"):
+        return "nsys"
+    if data[:1] == PROTOCOL:
+        return "flight-recorder"
+    if data[:2] == b"\x1f\x8b":
+        data = _unzipped(data)
+    if data.lstrip()[:1] not in (b"{", b"["):
+        return "chakra" if path.suffix == ".et" else "kineto"
+    if _EVENTS.search(data):
+        return "kineto"
+    if _NODES.search(data):
+        return "chakra"
+    return "flight-recorder" if _DUMP.search(data) else "kineto"
+
+
+def _unzipped(data: bytes) -> bytes:
+    """What the beginning of a gzip file holds; nothing where it is damaged."""
+    try:
+        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(data, _BEGINNING)
+    except zlib.error:
+        return b""
