@@ -43,6 +43,10 @@ _HOST = re.compile(r"https?://([A-Za-z0-9.-]+)")
 _INDEX_OPTION = re.compile("|".join(("index" + "-url", "find" + "-links", "trusted" + "-host")))
 
 HOSTS = {
+    "bioschemas.org",
+    "schema.org",
+    "snakemake.github.io",
+    "w3id.org",
     "github.com",
     "www.apache.org",
     "www.w3.org",

@@ -16,7 +16,7 @@ from .slurm import Slurm, missing
 
 pytest.importorskip("snakemake_executor_plugin_slurm", reason="the extra slurm is not installed")
 
-WALL_SECONDS = 420
+WALL_SECONDS = 540
 """Nothing waits longer than this: a job that can never be placed would wait for ever."""
 
 
