@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from pathlib import Path
 
+from commcanary.reporting import pages
+
+SORT = (Path(pages.__file__).parent / "templates" / "sort.js").read_text(encoding="utf-8")
 BLOCKS = {"td", "th", "tr", "p", "dt", "dd", "li", "caption", "section", "h1", "h2", "h3", "figcaption"}
 
 
@@ -14,6 +18,7 @@ class Page(HTMLParser):
         super().__init__()
         self.tags: list[tuple[str, dict[str, str]]] = []
         self.words: list[str] = []
+        self.scripts: list[str] = []
         self.statuses: list[tuple[str, str | None]] = []
         self._open: list[str] = []
         self._status: list[str] | None = None
@@ -42,7 +47,9 @@ class Page(HTMLParser):
             self._open.pop()
 
     def handle_data(self, data: str) -> None:
-        if "style" in self._open:
+        if "script" in self._open:
+            self.scripts.append(data)
+        if {"style", "script"} & set(self._open):
             return
         self.words.append(data)
         if self._status is not None:
@@ -54,6 +61,11 @@ class Page(HTMLParser):
 
     def all(self, tag: str) -> list[dict[str, str]]:
         return [attributes for name, attributes in self.tags if name == tag]
+
+    @property
+    def has_only_its_own_script(self) -> bool:
+        """Whether the script that sorts tables is the only one."""
+        return self.scripts == [SORT] and len(self.all("script")) == 1
 
     @property
     def links(self) -> list[str]:

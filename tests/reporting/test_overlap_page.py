@@ -69,7 +69,8 @@ def test_it_says_what_was_measured(tmp_path: Path) -> None:
 def test_it_is_one_file_that_loads_nothing(tmp_path: Path) -> None:
     found = page(measured(), tmp_path)
     assert all(link.startswith("#") for link in found.links)
-    assert not {name for name, _ in found.tags} & {"script", "img", "link", "iframe", "object"}
+    assert found.has_only_its_own_script
+    assert not {name for name, _ in found.tags} & {"img", "link", "iframe", "object"}
     ids = [attributes["id"] for _, attributes in found.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert {link[1:] for link in found.links} <= set(ids)

@@ -1,5 +1,6 @@
 import os
 import re
+from glob import glob
 from pathlib import Path
 
 import msgspec

@@ -2,7 +2,9 @@ rule overlap_study:
     input:
         files=lambda wildcards: PLAN.study_files(wildcards.study),
     output:
-        study=report(f"{RESULTS}/overlap-study/{{study}}.json", caption="../report/overlap_study.rst", category="Overlap"),
+        study=report(
+            f"{RESULTS}/overlap-study/{{study}}.json", caption="../report/overlap_study.rst", category="Overlap"
+        ),
     log:
         f"{RESULTS}/logs/overlap_study/{{study}}.log",
     benchmark:

@@ -77,3 +77,19 @@ rule wide:
         code=code_digest("commcanary.reporting.wide"),
     script:
         "../scripts/wide.py"
+
+
+# One page over every sealed campaign beside this one: `snakemake report`, not part of a campaign itself.
+rule report:
+    input:
+        seals=sorted({f"{RESULTS}/seal.json", *glob("results/*/seal.json")}),
+    output:
+        index=report("results/index.html", caption="../report/campaigns.rst", category="Campaigns"),
+    log:
+        "results/index.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("commcanary.reporting.index_page"),
+    script:
+        "../scripts/report.py"

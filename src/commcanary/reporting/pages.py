@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from commcanary.artifacts.atomic import write_text
+from commcanary.artifacts.files import read_bytes
 from commcanary.reporting import words
 from commcanary.units import show_bytes, show_ratio
 
@@ -56,5 +59,8 @@ def _environment() -> Environment:
         "tone": words.tone_of,
         "words": words.in_words,
     }
+    script = read_bytes(TEMPLATES / "sort.js")
     environment.globals["count"] = words.count
+    environment.globals["sort_script"] = Markup(script.decode())
+    environment.globals["sort_script_hash"] = f"sha256-{b64encode(sha256(script).digest()).decode()}"
     return environment
