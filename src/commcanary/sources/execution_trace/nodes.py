@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,12 @@ _SIGNED = {7: signed, 9: signed, 15: zigzag, 17: zigzag, 23: signed, 25: signed}
 """Fields of an AttributeProto that hold signed numbers, by how they are written."""
 
 _UNSIGNED = {11, 13, 19, 21}
+
+_COMMUNICATES = re.compile(r"^(?:record_param_comms$|c10d::|## process_group:init ##$|[a-z][a-z0-9_]*:[A-Za-z_]+$)")
+"""Names of nodes whose arguments and attributes are needed."""
+
+COMMUNICATION = (5, 6, 7)
+"""Chakra's node types of sends, receives and collectives."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +52,6 @@ class Nodes:
     nodes: tuple[Node, ...]
 
 
-class _Head(msgspec.Struct):
-    """What tells the JSON formats apart; nodes are decoded one by one, so that a refusal names one."""
-
-    schema: Any = None
-    nodes: list[msgspec.Raw] | None = None
-    workload_graph: list[msgspec.Raw] | None = None
-
-
 class _Arguments(msgspec.Struct):
     values: Any = None
     shapes: Any = None
@@ -64,17 +63,20 @@ class _Attribute(msgspec.Struct):
     value: Any = None
 
 
-class _TorchNode(msgspec.Struct):
-    """A node of schemas 1.0.3 and later, and of 1.0.1, which had the parts of ``inputs`` beside it."""
+class _TorchNode(msgspec.Struct, gc=False):
+    """A node of schemas 1.0.3 and later, and of 1.0.1, which had the parts of ``inputs`` beside it.
+
+    Most nodes have nothing to do with communication, so their arguments and attributes stay undecoded.
+    """
 
     id: int
     name: str
     ctrl_deps: int | None = None
     parent: int | None = None
-    inputs: Any = None
-    input_shapes: Any = None
-    input_types: Any = None
-    attrs: list[_Attribute] = []
+    inputs: msgspec.Raw = msgspec.Raw()
+    input_shapes: msgspec.Raw = msgspec.Raw()
+    input_types: msgspec.Raw = msgspec.Raw()
+    attrs: msgspec.Raw = msgspec.Raw()
 
 
 class _ChakraNode(msgspec.Struct):
@@ -89,6 +91,14 @@ class _ChakraNode(msgspec.Struct):
     pg_name: str | None = None
 
 
+class _Document(msgspec.Struct):
+    """Either of the JSON formats: PyTorch's has ``nodes``, Chakra's a ``workload_graph``."""
+
+    schema: Any = None
+    nodes: list[_TorchNode] | None = None
+    workload_graph: list[_ChakraNode] | None = None
+
+
 def read_nodes(data: bytes) -> Nodes:
     """The nodes in ``data``; raises ``InputRefusal`` naming the node that cannot be read."""
     if data.lstrip()[:1] in (b"{", b"["):
@@ -97,29 +107,35 @@ def read_nodes(data: bytes) -> Nodes:
 
 
 def _from_json(data: bytes) -> Nodes:
-    head = decode(data, _Head)
-    if head.nodes is None and head.workload_graph is None:
-        raise InputRefusal("nodes", "is missing", "give a trace of ExecutionTraceObserver, or a Chakra trace")
-    if head.nodes is None:
-        found = [_chakra_json(raw, number) for number, raw in enumerate(head.workload_graph or [])]
-        return Nodes("chakra", "JSON", _in_order(found))
-    nodes = [_torch(raw, number) for number, raw in enumerate(head.nodes)]
-    return Nodes("pytorch", str(head.schema), _in_order(nodes))
+    document = decode(data, _Document)
+    if document.nodes is not None:
+        found = [_torch(node, number) for number, node in enumerate(document.nodes)]
+        return Nodes("pytorch", str(document.schema), _in_order(found))
+    if document.workload_graph is not None:
+        return Nodes("chakra", "JSON", _in_order([_chakra_json(node) for node in document.workload_graph]))
+    raise InputRefusal("nodes", "is missing", "give a trace of ExecutionTraceObserver, or a Chakra trace")
 
 
-def _torch(raw: msgspec.Raw, number: int) -> Node:
-    read = decode(bytes(raw), _TorchNode, f"nodes[{number}]")
-    parts = read.inputs
+def _torch(read: _TorchNode, number: int) -> Node:
+    parent = read.ctrl_deps if read.parent is None else read.parent
+    if not _COMMUNICATES.search(read.name):
+        return Node(read.id, read.name, 0, parent)
+    place = f"nodes[{number}]"
+    parts = _decoded(read.inputs, f"{place}.inputs")
     if isinstance(parts, dict):
         arguments = (parts.get("values"), parts.get("shapes"), parts.get("types"))
     else:
-        arguments = (parts, read.input_shapes, read.input_types)
-    parent = read.ctrl_deps if read.parent is None else read.parent
-    return Node(read.id, read.name, 0, parent, {a.name: a.value for a in read.attrs}, arguments)
+        shapes, types = (_decoded(raw, place) for raw in (read.input_shapes, read.input_types))
+        arguments = (parts, shapes, types)
+    listed = decode(bytes(read.attrs), list[_Attribute], f"{place}.attrs") if bytes(read.attrs) else []
+    return Node(read.id, read.name, 0, parent, {a.name: a.value for a in listed}, arguments)
 
 
-def _chakra_json(raw: msgspec.Raw, number: int) -> Node:
-    read = decode(bytes(raw), _ChakraNode, f"workload_graph[{number}]")
+def _decoded(raw: msgspec.Raw, place: str) -> Any:
+    return decode(bytes(raw), object, place) if bytes(raw) else None
+
+
+def _chakra_json(read: _ChakraNode) -> Node:
     said = {name: getattr(read, name) for name in ("is_cpu_op", "comm_type", "comm_size", "pg_name")}
     return Node(read.Id, read.Name, read.NodeType, None, {k: v for k, v in said.items() if v is not None})
 
@@ -142,7 +158,7 @@ def _from_protobuf(data: bytes) -> Nodes:
 
 def _node(message: bytes, place: str) -> Node:
     number, name, kind = 0, "", 0
-    attributes: dict[str, Any] = {}
+    written: list[bytes] = []
     for key, value in fields(message, place):
         if key == 1 and isinstance(value, int):
             number = value
@@ -151,10 +167,10 @@ def _node(message: bytes, place: str) -> Node:
         elif key == 3 and isinstance(value, int):
             kind = value
         elif key == 10 and isinstance(value, bytes):
-            attribute, said = _attribute(value, place)
-            attributes[attribute] = said
+            written.append(value)
     if not name and not kind:
         raise InputRefusal(place, "is no node: it has neither a name nor a type", "give a Chakra trace (protobuf)")
+    attributes = dict(_attribute(part, place) for part in written) if kind in COMMUNICATION else {}
     return Node(number, name, kind, None, attributes)
 
 
