@@ -10,9 +10,11 @@ from tests.timeline.timelines import K, calls, ranges, timeline
 
 from commcanary.reporting.overlap_figures import overlap_figures, write_overlap_figures
 from commcanary.reporting.overlap_page import write_overlap_page
+from commcanary.timeline.alpha_beta import AlphaBeta
 from commcanary.timeline.before_after import against
 from commcanary.timeline.late_ranks import Meetings
 from commcanary.timeline.measure import OverlapSettings, measure
+from commcanary.timeline.transfer_baseline import TransferLaw
 
 from .html import Page
 
@@ -106,3 +108,19 @@ def test_figures_are_the_same_bytes_and_described(tmp_path: Path, name: str) -> 
         "strip": "ProfilerStep#1, 10.000 ms; busy: compute 50.00 %, all_reduce 50.00 %, all_gather 10.00 %",
     }
     assert said[name] in data.decode()
+
+
+def test_who_waited_and_what_a_table_expected(tmp_path: Path) -> None:
+    """60 us of compute, 40 us of a collective that queued compute waits for; the table says 25."""
+    rows = [
+        K(0, 60_000, launch=0),
+        K(60_000, 100_000, "all_reduce", launch=1, call=0),
+        K(101_000, 120_000, launch=2),
+    ]
+    law = TransferLaw("run.log", "all_reduce", 4, AlphaBeta(5.0, 0.05), 1.5)
+    made = timeline(rows, calls=calls([("all_reduce", 1000, 1, -1)]))
+    text = page(measure([made], Meetings(unknown="one profile"), OverlapSettings(laws=(law,))), tmp_path).text
+    assert "Queued compute waited 0.040 ms for collectives" in text
+    assert "0.041 ms without compute, each moment in one class" in text
+    assert "takes 5.000 us + bytes / 0.05 GB/s alone" in text
+    assert "late ranks: arrivals of the ranks are not known on one clock" in text

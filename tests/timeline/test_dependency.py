@@ -134,6 +134,13 @@ def test_two_collectives_of_one_consumer_share_its_wait() -> None:
     assert us(found.exposure) == [30, 60]
 
 
+def test_collective_on_the_stream_of_the_compute_is_waited_for() -> None:
+    """As custom all-reduces are: the next kernel of the stream could have started when the last one ended."""
+    found = windows(K(0, 50, 0), K(50, 70, 1, "all_reduce", stream=COMPUTE), K(72, 90, 2))
+    assert us(found.consumer_time) == [50]
+    assert us(found.exposure) == [20]
+
+
 def test_collective_without_a_launch_or_a_consumer() -> None:
     found = windows(*BACKWARD, K(110, 130, -1, "all_reduce"), K(210, 217, 20, "all_reduce"))
     assert found.evidence.tolist() == [Evidence.NO_LAUNCH, Evidence.NO_CONSUMER]

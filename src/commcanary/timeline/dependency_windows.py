@@ -8,7 +8,7 @@ A profile states no dependencies. What it gives are launch times and the order o
 - *consumer*: compute that started before c needed nothing of it, so the consumer is, at the earliest, the first
   kernel in launch order behind the collective from which on nothing started before c;
 - *counterfactual consumer time* u: when that kernel could have started without the collective: the later of its
-  launch and the end of the work before it on its own stream.
+  launch and the end of the work before it on its own stream, collectives apart.
 
 Where u >= c the collective held nobody up. Where u < c and the consumer started within ``RESUME_NS`` of c, it was
 waiting, and the direct exposure is c - u. Where it started later, something else held it: unknown. Launch times
@@ -124,9 +124,13 @@ def _consumers(kernels: Kernels, order: Ints, launch: Ints, completion: Ints) ->
 
 
 def _could_start(kernels: Kernels) -> Ints:
-    """int64[n]: the later of each kernel's launch and the end of the one before it on its stream."""
+    """int64[n]: the later of each kernel's launch and the end of the work before it on its stream.
+
+    Collectives on that stream are left out: it is the time without them that is asked for.
+    """
     before = np.full(len(kernels), UNKNOWN, np.int64)
-    order = np.lexsort((kernels.start, kernels.stream))
+    work = np.flatnonzero(kernels.lane != Lane.COMMUNICATION)
+    order = work[np.lexsort((kernels.start[work], kernels.stream[work]))]
     same = np.flatnonzero(kernels.stream[order][1:] == kernels.stream[order][:-1])
     before[order[same + 1]] = kernels.end[order[same]]
     return np.minimum(np.maximum(before, kernels.launch), kernels.start)
