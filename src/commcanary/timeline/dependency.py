@@ -104,7 +104,7 @@ def dependency_of(
         arrival[call != UNKNOWN] = last_arrival[call[call != UNKNOWN]]
     found = idle_classes(IdleInput(kernels, windows, timeline.kinds, start, end, timeline.steps.start, arrival))
     whole = sum(union.total for union in found.values())
-    order = sorted(range(len(windows)), key=lambda i: (-int(windows.exposure[i]), int(windows.start[i])))
+    order = np.lexsort((windows.start, -windows.exposure)).tolist()
     unknown = {} if last_arrival is not None else {"imbalance": "arrivals of the ranks are not known on one clock"}
     rows = []
     for i in order[:SHOWN]:
