@@ -21,7 +21,6 @@ from commcanary.stages.transfer_laws import transfer_laws
 from commcanary.timeline.before_after import against
 from commcanary.timeline.communication_kernels import KernelRule
 from commcanary.timeline.conventions import Convention
-from commcanary.timeline.late_ranks import Meetings
 from commcanary.timeline.measure import OverlapSettings, measure
 from commcanary.timeline.overlap import OVERLAP, OVERLAP_FORMAT, Overlap
 from commcanary.timeline.phase_anchors import PhaseAnchors
@@ -85,10 +84,13 @@ def measured(profiles: Sequence[Path], reading: KinetoSettings, settings: Overla
     """The overlap document of ``profiles``, without a comparison."""
     if profiles and is_export(profiles[0]):
         exports = read_nsys_timelines(profiles, nsys_settings_of(reading))
-        lone = Meetings(unknown="not derived from Nsight Systems exports")
-        return measure(exports.timelines, lone, settings, exports.files)
+        timelines = [read.timeline for read in exports.reads]
+        meetings = meetings_of(exports.reads, exports.clock)
+        if exports.one_session and not meetings.unknown:
+            meetings = replace(meetings, clock="one session of the profiler", error_bound_us=0.0)
+        return measure(timelines, meetings, settings, exports.files)
     found = read_timelines(profiles, reading)
-    meetings = meetings_of(found.reads, reading)
+    meetings = meetings_of(found.reads, reading.clock)
     return measure([read.timeline for read in found.reads], meetings, settings, found.files)
 
 

@@ -78,6 +78,9 @@ def nsys_settings_of(settings: KinetoSettings) -> NsysSettings:
         phase=settings.phase,
         phase_annotations=settings.phase_annotations,
         process_group=settings.process_group,
+        assume_shared_clock=settings.assume_shared_clock,
+        estimate_clock=settings.estimate_clock,
+        clock_offsets_us=settings.clock_offsets_us,
         assume_default_group=settings.assume_default_group,
         kernel_rules=settings.kernel_rules,
     )

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from commcanary.errors import InputRefusal
+from commcanary.sources.kineto.meetings import meetings_of
 from commcanary.sources.nsys.settings import NsysSettings
 from commcanary.sources.nsys.timelines import is_export, read_nsys_timelines
 from commcanary.timeline.kernels import Lane
-from commcanary.timeline.late_ranks import Meetings
 from commcanary.timeline.measure import OverlapSettings, measure
 from commcanary.timeline.overlap import Overlap
 from commcanary.timeline.windows import WindowSettings
@@ -22,7 +22,8 @@ from .exports import changed, two_ranks
 
 def measured(path: Path, settings: OverlapSettings | None = None) -> Overlap:
     found = read_nsys_timelines([path], NsysSettings())
-    return measure(found.timelines, Meetings(unknown="not asked for"), settings or OverlapSettings(), found.files)
+    timelines = [read.timeline for read in found.reads]
+    return measure(timelines, meetings_of(found.reads, found.clock), settings or OverlapSettings(), found.files)
 
 
 def test_overlap_of_the_example(tmp_path: Path) -> None:
@@ -37,6 +38,17 @@ def test_overlap_of_the_example(tmp_path: Path) -> None:
     }
 
 
+def test_the_late_rank_is_found_on_the_sessions_clock(tmp_path: Path) -> None:
+    """Rank 1 arrives 10 us late at all nine collectives."""
+    late = measured(two_ranks(tmp_path / "job.sqlite")).late_ranks
+    assert late is not None
+    assert {(row.kind, row.site, row.rank, row.calls, row.last, row.median_ns) for row in late.rows if row.last} == {
+        ("all_gather", "forward", 1, 3, 3, 10_000),
+        ("all_reduce", "backward", 1, 3, 3, 10_000),
+        ("all_to_all", "unknown", 1, 3, 3, 10_000),
+    }
+
+
 def test_trim_is_in_seconds_of_the_session(tmp_path: Path) -> None:
     """The second step lies between 2 and 3 ms of the session, of both ranks."""
     overlap = measured(two_ranks(tmp_path / "job.sqlite"), OverlapSettings(windows=WindowSettings((0.002, 0.003))))
@@ -46,9 +58,9 @@ def test_trim_is_in_seconds_of_the_session(tmp_path: Path) -> None:
 def test_sites_and_phases_stand_without_payloads(tmp_path: Path) -> None:
     path = two_ranks(tmp_path / "job.sqlite", blobs=False)
     found = read_nsys_timelines([path], NsysSettings())
-    assert [timeline.rank for timeline in found.timelines] == [None, None]
-    assert all("nsys export --type=sqlite --include-blobs=true" in timeline.no_calls for timeline in found.timelines)
-    timeline = found.timelines[0]
+    assert [read.timeline.rank for read in found.reads] == [None, None]
+    assert all("nsys export --type=sqlite --include-blobs=true" in read.timeline.no_calls for read in found.reads)
+    timeline = found.reads[0].timeline
     kernels = timeline.devices[0].kernels.on(Lane.COMMUNICATION)
     shown = [
         (
@@ -72,7 +84,7 @@ def test_the_frameworks_mark_names_what_messages_are(tmp_path: Path) -> None:
         "'nccl:all_to_all, op_id = 5', globalTid, 0 FROM NVTX_EVENTS WHERE textId = "
         "(SELECT id FROM StringIds WHERE value = 'ncclGroupStart')",
     )
-    kinds = {kind for timeline in read_nsys_timelines([path], NsysSettings()).timelines for kind in timeline.kinds}
+    kinds = {kind for read in read_nsys_timelines([path], NsysSettings()).reads for kind in read.timeline.kinds}
     assert kinds == {"all_gather", "all_reduce", "all_to_all"}
 
 

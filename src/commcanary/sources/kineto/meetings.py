@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.errors import InputRefusal
-from commcanary.sources.calls.clocks import SYNCHRONISING, Clock, check_plausible, clock_of
+from commcanary.sources.calls.clocks import SYNCHRONISING, Clock, ClockChoice, check_plausible, clock_of
 from commcanary.sources.calls.matching import Matched, matched
 from commcanary.sources.kineto.spans import Numbered
 from commcanary.timeline.late_ranks import Meeting, Meetings
@@ -17,27 +17,38 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commcanary.sources.calls.rank_calls import RankCalls
-    from commcanary.sources.kineto.rank_timeline import RankRead
-    from commcanary.sources.kineto.settings import KinetoSettings
+    from commcanary.timeline.rank_timeline import RankTimeline
 
 NO_SITE = "unknown"
 
 
-def meetings_of(reads: Sequence[RankRead], settings: KinetoSettings) -> Meetings:
+class Read(Protocol):
+    """A timeline and the calls behind it, None where they cannot be read."""
+
+    @property
+    def timeline(self) -> RankTimeline:
+        """What one rank shows."""
+
+    @property
+    def calls(self) -> RankCalls | None:
+        """Its calls, as many as the timeline has."""
+
+
+def meetings_of(reads: Sequence[Read], choice: ClockChoice) -> Meetings:
     """Every collective of every group, or the reason why arrivals cannot be compared.
 
     Messages between two ranks are left out: neither end waits for a last one. Raises ``InputRefusal``
     where the clocks that the user declared contradict what a collective is.
     """
     calls = [read.calls for read in reads if read.calls is not None]
-    unknown = _why_not(reads, calls, settings)
+    unknown = _why_not(reads, calls, choice)
     if unknown:
         return Meetings(unknown=unknown)
     try:
         groups = matched(calls)
     except InputRefusal as refusal:
         return Meetings(unknown=f"calls do not match across ranks: {refusal}")
-    clock = clock_of(calls, groups, settings.clock)
+    clock = clock_of(calls, groups, choice)
     on_device = all(one.on_device for one in calls if len(one))
     found = [
         meeting
@@ -55,12 +66,11 @@ def meetings_of(reads: Sequence[RankRead], settings: KinetoSettings) -> Meetings
     )
 
 
-def _why_not(reads: Sequence[RankRead], calls: Sequence[RankCalls], settings: KinetoSettings) -> str:
+def _why_not(reads: Sequence[Read], calls: Sequence[RankCalls], choice: ClockChoice) -> str:
     if len(reads) < 2:
         return "one profile was given"
     if len(calls) < len(reads):
         return "a profile does not name its rank"
-    choice = settings.clock
     if not (choice.shared or choice.offsets_us or choice.estimate):
         return "ranks' clocks are not known to agree: --assume-shared-clock, --clock-offset-us or --estimate-clock"
     if not any(len(one) for one in calls):
@@ -69,7 +79,7 @@ def _why_not(reads: Sequence[RankRead], calls: Sequence[RankCalls], settings: Ki
 
 
 def _meeting(
-    reads: Sequence[RankRead], calls: Sequence[RankCalls], group: Matched, clock: Clock, on_device: bool
+    reads: Sequence[Read], calls: Sequence[RankCalls], group: Matched, clock: Clock, on_device: bool
 ) -> Meeting:
     members = [(calls[position], chosen) for position, chosen in zip(group.present, group.calls, strict=True)]
     shift = np.asarray([clock.add_ns[position] for position in group.present], np.int64)[:, None]

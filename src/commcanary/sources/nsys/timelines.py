@@ -11,6 +11,7 @@ import numpy as np
 
 from commcanary.artifacts.events import ProcessGroup, Signature
 from commcanary.errors import InputRefusal
+from commcanary.sources.calls.clocks import ClockChoice
 from commcanary.sources.files import reading, source_files
 from commcanary.sources.nsys.communicators import Process, communicators_of
 from commcanary.sources.nsys.database import LATEST_NS, UNKNOWN, Export, export_command, opened
@@ -18,7 +19,9 @@ from commcanary.sources.nsys.device_rows import DeviceRows, device_rows
 from commcanary.sources.nsys.exchanges import exchanges_of
 from commcanary.sources.nsys.kinds import kinds_of, numbered, operations_of
 from commcanary.sources.nsys.process_calls import messages_of, process_calls
+from commcanary.sources.nsys.process_times import process_times, withheld
 from commcanary.sources.nsys.ranges import PUSH_POP, NcclRanges, nccl_ranges, phase_ranges, ranges_around
+from commcanary.sources.nsys.ranks import rank_calls
 from commcanary.sources.nsys.read import read_export
 from commcanary.sources.nsys.windows import Windows, launch_windows
 from commcanary.timeline.communication_kernels import CommunicationKernels
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commcanary.artifacts.stored import SourceFile
+    from commcanary.sources.calls.rank_calls import RankCalls
     from commcanary.sources.nsys.process_calls import ProcessCalls
     from commcanary.sources.nsys.settings import NsysSettings
 
@@ -41,11 +45,24 @@ NOTHING = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
-class NsysTimelines:
-    """A timeline for each process of each export, in order of rank where ranks are known, and the files."""
+class NsysRead:
+    """The timeline of one process and, where they can be read, the calls behind it."""
 
-    timelines: tuple[RankTimeline, ...]
+    timeline: RankTimeline
+    calls: RankCalls | None
+
+
+@dataclass(frozen=True)
+class NsysTimelines:
+    """A read for each process of each export, in order of rank where ranks are known, and the files.
+
+    ``clock`` says how times of the processes may be compared: those of ``one_session`` are on one clock.
+    """
+
+    reads: tuple[NsysRead, ...]
     files: tuple[SourceFile, ...]
+    clock: ClockChoice
+    one_session: bool
 
 
 @dataclass(frozen=True)
@@ -53,7 +70,8 @@ class _Called:
     """The calls of an export's processes where they can be read; else ``why`` not."""
 
     calls: dict[int, ProcessCalls]
-    ranks: dict[int, int]
+    columns: dict[int, RankCalls]
+    sites: dict[int, tuple[str, ...]]
     world: int | None
     why: str
 
@@ -77,13 +95,17 @@ def read_nsys_timelines(paths: Sequence[Path | str], settings: NsysSettings) -> 
     settings = replace(settings, on_error="skip")
     table = CommunicationKernels(settings.kernel_rules)
     called = _called(files, settings, table)
-    found: list[RankTimeline] = []
+    found: list[NsysRead] = []
     for path, calls in zip(files, called, strict=True):
         with reading(path), opened(path) as export:
             found += _timelines(export, calls, settings, table)
-    if all(timeline.rank is not None for timeline in found):
-        found.sort(key=lambda timeline: timeline.rank or 0)
-    return NsysTimelines(tuple(found), source_files(files))
+    if all(read.timeline.rank is not None for read in found):
+        found.sort(key=lambda read: read.timeline.rank or 0)
+    choice = settings.clock
+    declared = choice.shared or choice.offsets_us or choice.estimate
+    one_session = not declared and len(files) == 1
+    clock = ClockChoice(shared=True) if one_session else choice
+    return NsysTimelines(tuple(found), source_files(files), clock, one_session)
 
 
 def _called(files: Sequence[Path], settings: NsysSettings, table: CommunicationKernels) -> list[_Called]:
@@ -95,27 +117,26 @@ def _called(files: Sequence[Path], settings: NsysSettings, table: CommunicationK
                 reads.append(read_export(path, settings, table))
         communicators = communicators_of(reads, settings)
     except InputRefusal as refusal:
-        return [_Called({}, {}, None, f"{refusal.place}: {refusal.found}; {refusal.remedy}")] * len(files)
+        return [_Called({}, {}, {}, None, f"{refusal.place}: {refusal.found}; {refusal.remedy}")] * len(files)
     windows = [launch_windows(read.ranges) for read in reads]
     messages = {p: messages_of(reads[p.export], p, windows[p.export]) for p in communicators.rank_of}
     exchanges = exchanges_of(messages, communicators)
-    result = []
-    for number, read in enumerate(reads):
-        mine = [process for process in communicators.rank_of if process.export == number]
-        result.append(
-            _Called(
-                {p.number: process_calls(read, p, communicators, exchanges.get(p, ())) for p in mine},
-                {p.number: communicators.rank_of[p] for p in mine},
-                communicators.world,
-                "",
-            )
+    own = {p: process_calls(reads[p.export], p, communicators, exchanges.get(p, ())) for p in communicators.rank_of}
+    timed = {p: process_times(reads[p.export], calls, windows[p.export])[:2] for p, calls in own.items()}
+    closes = all(counts.closes for p, (_, counts) in timed.items() if own[p].calls or counts.kernels)
+    result = [_Called({}, {}, {}, communicators.world, "") for _ in reads]
+    for p, calls in own.items():
+        read, times = reads[p.export], timed[p][0]
+        called = result[p.export]
+        called.calls[p.number] = calls
+        called.columns[p.number] = rank_calls(
+            read, calls, times if closes else withheld(times), communicators, settings
         )
+        called.sites[p.number] = tuple(_BETWEEN.join(read.around[i]) for i in calls.range)
     return result
 
 
-def _timelines(
-    export: Export, called: _Called, settings: NsysSettings, table: CommunicationKernels
-) -> list[RankTimeline]:
+def _timelines(export: Export, called: _Called, settings: NsysSettings, table: CommunicationKernels) -> list[NsysRead]:
     strings = export.strings()
     rows = device_rows(export, strings, table)
     if rows is None:
@@ -129,7 +150,11 @@ def _timelines(
     windows = None if ranges is None else launch_windows(ranges)
     communicating = np.flatnonzero((rows.lane == Lane.COMMUNICATION) & (rows.thread != UNKNOWN))
     names = ranges_around(export, events, strings, rows.thread[communicating], rows.launch[communicating])
-    site, sites = numbered(len(rows.start), communicating, [_BETWEEN.join(names_of) for names_of in names])
+    count = len(rows.start)
+    at = count + np.cumsum([0, *(len(words) for words in called.sites.values())])
+    of_calls = dict(zip(called.sites, at.tolist(), strict=False))
+    words = [*(_BETWEEN.join(names_of) for names_of in names), *(w for own in called.sites.values() for w in own)]
+    site, sites = numbered(int(at[-1]), np.concatenate([communicating, np.arange(count, int(at[-1]))]), words)
     known = np.flatnonzero(rows.thread != UNKNOWN)
     said = phase_ranges(export, events, strings, settings.phase_annotations).of(rows.thread[known], rows.launch[known])
     phase, phases = numbered(len(rows.start), known, [settings.phase or name or "" for name in said])
@@ -144,7 +169,10 @@ def _timelines(
     found = []
     for process, (calls, behind) in read.items():
         mine = rows.process == process
-        own = called.calls.get(process)
+        own, columns = called.calls.get(process), called.columns.get(process)
+        if calls is not None:
+            first = of_calls[process]
+            calls = replace(calls, site=site[first : first + len(calls)])
         kernels = Kernels(
             start=rows.start,
             end=rows.end,
@@ -154,7 +182,7 @@ def _timelines(
             rule=rows.rule,
             kind=kind,
             group=_groups_of(behind, calls),
-            site=site,
+            site=site[:count],
             phase=phase,
             call=behind,
             launch=rows.launch,
@@ -166,26 +194,31 @@ def _timelines(
         ]
         pid = Process(0, process).pid if process != UNKNOWN else UNKNOWN
         found.append(
-            RankTimeline(
-                name=export.path.name if process == UNKNOWN else f"{export.path.name}, process {pid}",
-                rank=called.ranks.get(process),
-                world=called.world,
-                lanes="device",
-                base_ns=None,
-                session_start=0,
-                session_end=end,
-                devices=tuple(devices),
-                steps=Ranges((), NOTHING, NOTHING),
-                ranges=job,
-                calls=calls,
-                no_calls=called.why or ("" if own is not None else "no NCCL range of the process"),
-                refused_calls=0 if own is None else sum(n for (_, fate, _), n in own.left.items() if fate == "refused"),
-                names=rows.names,
-                rules=rows.rules,
-                kinds=kinds,
-                groups=() if calls is None else tuple(group.name for group in calls.groups),
-                sites=sites,
-                phases=phases,
+            NsysRead(
+                RankTimeline(
+                    name=export.path.name if process == UNKNOWN else f"{export.path.name}, process {pid}",
+                    rank=None if columns is None else columns.job.rank,
+                    world=called.world,
+                    lanes="device",
+                    base_ns=None,
+                    session_start=0,
+                    session_end=end,
+                    devices=tuple(devices),
+                    steps=Ranges((), NOTHING, NOTHING),
+                    ranges=job,
+                    calls=calls,
+                    no_calls=called.why or ("" if own is not None else "no NCCL range of the process"),
+                    refused_calls=0
+                    if own is None
+                    else sum(n for (_, fate, _), n in own.left.items() if fate == "refused"),
+                    names=rows.names,
+                    rules=rows.rules,
+                    kinds=kinds,
+                    groups=() if calls is None else tuple(group.name for group in calls.groups),
+                    sites=sites,
+                    phases=phases,
+                ),
+                columns,
             )
         )
     return found
