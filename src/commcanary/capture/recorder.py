@@ -160,8 +160,14 @@ class Recorder:
     def finished(self, work: Any, begin: int, end: int, early: bool) -> None:
         """Somebody waited for ``work``; ``early`` says that it had completed before, some time since its issue."""
         _, row, flights = self.waiting.pop(id(work))
+        self.settle(row, flights, begin, end, early)
+
+    def settle(self, row: int, flights: dict[int, None], begin: int, end: int, early: bool) -> None:
+        """Row ``row`` was waited for; ``flights`` are its issuing thread's. Later waits change nothing."""
         flights.pop(row, None)
         at = row * WIDTH
+        if self.rows[at + WAIT] != UNKNOWN:
+            return
         self.rows[at + WAIT], self.rows[at + DONE], self.rows[at + EARLY] = begin, end, early
 
     def add(self, key: CallKey, issue: int, wait: int, done: int, before: int) -> None:

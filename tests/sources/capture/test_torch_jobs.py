@@ -146,3 +146,69 @@ def test_gradients_of_ddp_are_seen_and_unchanged(
     assert (trace.events.observed_exposed_ns >= 0).all()
     unseen = [row for row in trace.header.coverage if row.unknown]
     assert {row.reason for row in unseen} == {"broadcasts of parameters or buffers run in C++"}
+
+
+def same_with_and_without(
+    python: str, output: Path, capfd: pytest.CaptureFixture[str], job: str, *arguments: str
+) -> tuple[Trace, str]:
+    """The trace of a job of two ranks that prints the same digest with the recorder as without; and that line."""
+    plain = subprocess.run(torchrun(python, 2, job, *arguments), capture_output=True, text=True, check=True).stdout
+    trace = captured(output, torchrun(python, 2, job, *arguments))
+    (expected,) = re.findall(r"digest (.+)", plain)
+    assert re.findall(r"digest (.+)", capfd.readouterr().out) == [expected]
+    return trace, expected
+
+
+def test_functional_collectives(python: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    trace, _ = same_with_and_without(python, tmp_path / "trace.json", capfd, "functional.py")
+    kinds, events = signatures(trace), trace.events
+    both = [at for at, s in enumerate(kinds) if events.group_of(s).size == 2]
+    assert [(kinds[at].op, kinds[at].bytes, kinds[at].reduction_op) for at in both] == [
+        ("all_reduce", 4096, "sum"),
+        ("all_reduce", 4096, "max"),
+        ("all_gather", 2 * 8 * 4, None),
+        ("reduce_scatter", 4096, "sum"),
+        ("all_to_all", 4 * 4, None),  # four elements one way, two the other
+        ("broadcast", 4096, None),
+        ("all_reduce", (16 + 32) * 4, "sum"),
+        ("all_to_all", 4096, None),  # the permutation
+        ("all_gather", 2 * 64 * 4, None),
+        ("reduce_scatter", 2 * 64 * 4, "sum"),  # its backward pass
+        ("all_reduce", 4096, "sum"),  # of torch.distributed
+    ]
+    assert {events.group_of(kinds[at]).name for at in both} == {"0"}, "the same group by object, name and ranks"
+    assert kinds[both[5]].root_rank == 1
+    alone = [s for at, s in enumerate(kinds) if at not in both]
+    assert sorted((s.op, events.group_of(s).members, s.root_rank) for s in alone) == [
+        ("broadcast", (0,), 0),
+        ("broadcast", (1,), 1),
+    ]
+    assert events.compute_overlap_ns[both[0]] >= 30_000_000
+    assert events.compute_before_ns[both[1]] >= 20_000_000
+    assert (events.observed_exposed_ns >= 0).all()
+
+
+def test_tensor_parallel_block(python: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    trace, _ = same_with_and_without(python, tmp_path / "trace.json", capfd, "tensor_parallel.py")
+    # every step: the row-wise layer's output, and backward the column-wise layer's input, 8 x 16 float32 each
+    reductions = [(op, nbytes) for op, nbytes, _, _ in counted(trace) if op == "all_reduce"]
+    assert reductions == [("all_reduce", 8 * 16 * 4)] * 4
+    # the parameters' way to their ranks: two weights and a bias in shards, a bias to all
+    placed = sorted((op, nbytes) for op, nbytes, _, _ in counted(trace) if op != "all_reduce")
+    assert placed == [("broadcast", 16 * 4), ("scatter", 64 * 4), *[("scatter", 64 * 16 * 4)] * 2]
+
+
+def test_fully_sharded_layers(python: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    trace, _ = same_with_and_without(python, tmp_path / "trace.json", capfd, "fsdp2.py")
+    # every step: both weights gathered forward and again backward, and both gradients scattered
+    kinds = [(op, nbytes) for op, nbytes, _, _ in counted(trace)]
+    assert sorted(kinds) == [*[("all_gather", 32 * 32 * 4)] * 8, *[("reduce_scatter", 32 * 32 * 4)] * 4]
+
+
+def test_compiled_function_is_traced_as_without_the_recorder(
+    python: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    trace, said = same_with_and_without(python, tmp_path / "trace.json", capfd, "compiled.py", "aot_eager")
+    assert said.startswith("0 1 True "), "graph breaks, graphs, equal results"
+    # explain, two compiled runs and two eager ones: each a functional and a plain all-reduce
+    assert counted(trace) == [("all_reduce", 1024, "0", 2)] * 10

@@ -18,6 +18,7 @@ _HERE = Path(__file__).resolve().parent
 _CAPTURE = _HERE.parent
 _ATTACHED = {
     "torch.distributed.distributed_c10d": "commcanary.capture.torch_calls",
+    "torch.distributed._functional_collectives": "commcanary.capture.torch_functional",
     "torch.nn.parallel.distributed": "commcanary.capture.torch_ddp",
 }
 

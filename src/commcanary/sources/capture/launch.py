@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 START_UP = "commcanary.capture.startup.sitecustomize"
-INSIDE = ("commcanary.capture.torch_calls", "commcanary.capture.torch_ddp")
+INSIDE = (
+    "commcanary.capture.torch_calls",
+    "commcanary.capture.torch_ddp",
+    "commcanary.capture.torch_functional",
+)
 """What the start-up module imports in the child by name: named here too, so that the code digest covers it."""
 
 
