@@ -71,9 +71,10 @@ def measure(
         for device, kernels in zip(timeline.devices, kept, strict=True):
             if settings.device in (None, device.device):
                 rows.append(_row(timeline, device, kernels, settings, arrivals))
-                window = main_window(kernels, timeline, settings.windows)
-                inside = Selection(kernels, settings.windows.edges).uncut(window)
-                transfers += transfer_rows(timeline, device.device, inside, settings.laws, arrivals)
+                if settings.laws:
+                    window = main_window(kernels, timeline, settings.windows)
+                    inside = Selection(kernels, settings.windows.edges).uncut(window)
+                    transfers += transfer_rows(timeline, device.device, inside, settings.laws, arrivals)
             if trim is not None:
                 trims[-1] = main_window(kernels, timeline, settings.windows)
     if not rows:
