@@ -15,7 +15,7 @@ rule manifest:
         "../../environment.yml"
     params:
         plan=PLAN.resolved,
-        sources=[digests_of(workload) for workload in PLAN.workloads],
+        sources=lambda wildcards: [digests_of(workload) for workload in PLAN.workloads],
         profiles=[file_sha256(path) for name in PLAN.overlaps for path in PLAN.overlap_files(name)],
         studied=[file_sha256(path) for name in PLAN.studies for path in PLAN.study_files(name)],
         code=plain(code_digests()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +32,7 @@ def code_digest(module: str) -> str:
     for template in sorted(path for folder in folders for path in folder.glob("templates/*")):
         digest.update(template.read_bytes())
     for name in sorted(reached_modules(module)):
-        tree = ast.dump(ast.parse(_file(name).read_text(encoding="utf-8")))
-        digest.update(f"{name}\n{hashlib.sha256(tree.encode()).hexdigest()}\n".encode())
+        digest.update(f"{name}\n{_read(name).digest}\n".encode())
     return digest.hexdigest()
 
 
@@ -48,14 +48,32 @@ def reached_modules(module: str) -> frozenset[str]:
     return frozenset(reached)
 
 
-@cache
 def imported_modules(module: str) -> frozenset[str]:
     """Modules of this package that ``module`` imports anywhere in its text.
 
     A registry that loads modules by name counts too: any string that is the name of a module here.
     """
+    return _read(module).imports
+
+
+@dataclass(frozen=True)
+class _Module:
+    """Hex digest of a module's syntax tree, and the modules of this package that it names."""
+
+    digest: str
+    imports: frozenset[str]
+
+
+@cache
+def _read(module: str) -> _Module:
+    """A module read once, however many stages reach it: a campaign asks for the digest of every stage."""
+    tree = ast.parse(_file(module).read_text(encoding="utf-8"))
+    return _Module(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), _imports(tree))
+
+
+def _imports(tree: ast.Module) -> frozenset[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(_file(module).read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
         elif isinstance(node, ast.Import):
