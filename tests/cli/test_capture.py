@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -149,3 +150,34 @@ def test_recording_without_a_capture_does_nothing() -> None:
     from commcanary.capture import record_collective
 
     record_collective("all_reduce", -1, (), 0)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-o", "file/t.json"], ["-o", "folder.json"], ["-o", "t.json", "--preserve-on-failure", "file"]]
+)
+def test_places_that_cannot_be_written_are_refused_before_the_job_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.json").mkdir()
+    command = script(tmp_path, "import pathlib; pathlib.Path('ran').touch()")
+    assert run(["capture", *arguments, "--", *command]) == EXIT_REFUSED
+    (line,) = capsys.readouterr().err.splitlines()
+    assert arguments[-1].split("/")[0] in line
+    assert "the command did not run" in line
+    assert not (tmp_path / "ran").exists()
+
+
+def test_termination_ends_the_job_and_leaves_nothing(tmp_path: Path) -> None:
+    job = script(tmp_path, "import time; print('up', flush=True); time.sleep(60)")
+    entry = "import sys; from commcanary.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, "-c", entry, "capture", "-o", str(tmp_path / "out" / "t.json"), "--", *job]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as capture:
+        assert capture.stdout is not None
+        assert capture.stdout.readline() == "up\n"
+        capture.terminate()
+        _, said = capture.communicate(timeout=30)
+    assert capture.returncode == EXIT_CHILD_FAILED
+    assert "was killed by signal 15" in said
+    assert list((tmp_path / "out").iterdir()) == []

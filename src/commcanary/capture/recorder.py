@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 from array import array
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from commcanary.capture.clock import Calibration, clock_id
@@ -67,12 +68,15 @@ class Recorder:
 
     def __init__(self, folder: str, session: str) -> None:
         self.folder, self.session = folder, session
+        self._forgetting: list[Callable[[], None]] = []
         self.restart()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.restart)
 
     def restart(self) -> None:
         """Forget everything: a forked process starts empty, its parent writes the parent's calls."""
+        for forget in self._forgetting:
+            forget()
         self._lock = threading.RLock()
         self._threads = threading.local()
         self.rank = self.world_size = UNKNOWN
@@ -85,6 +89,10 @@ class Recorder:
         self.left_out: dict[tuple[str, str, str], list[int]] = {}
         self.waiting: dict[int, tuple[Any, int, dict[int, None]]] = {}
         self._changed = self._hooked = False
+
+    def on_restart(self, forget: Callable[[], None]) -> None:
+        """Have ``forget`` called in a forked process: what was kept of keys and rows names the parent's."""
+        self._forgetting.append(forget)
 
     def join(self, rank: int, world_size: int, backend: str | None, calibration: Calibration | None) -> None:
         """Say which rank of which world this process is; two different answers in one process are a conflict."""

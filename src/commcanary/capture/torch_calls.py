@@ -48,6 +48,8 @@ class TorchCalls:
         self.c10d, self.recorder = c10d, recorder
         self._known: dict[tuple[Any, ...], tuple[Known | None, list[Any]]] = {}
         self._unnamed: set[int] = set()
+        recorder.on_restart(self._known.clear)
+        recorder.on_restart(self._unnamed.clear)
 
     def recorded(self, function: Callable[..., Any], reader: Callable[..., Seen]) -> Callable[..., Any]:
         """``function`` with one record a call that does not raise."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -82,8 +83,10 @@ class FunctionalCalls:
         self._torch, self._c10d, self.recorder = torch, c10d, recorder
         self._calls = TorchCalls(c10d, recorder)
         self._reference = sys.modules["torch.multiprocessing.reductions"].StorageWeakRef
-        self._known: dict[tuple[Any, ...], tuple[int | None, bool, list[Any]]] = {}
+        self._known: dict[tuple[Any, ...], tuple[int, bool, weakref.ref[Any]]] = {}  # keeps no group alive
         self._flying: dict[int, tuple[Any, list[Flight]]] = {}
+        recorder.on_restart(self._known.clear)
+        recorder.on_restart(self._flying.clear)
 
     def take(self, library: Any, device: str, name: str, kernel: Callable[[Callable[..., Any]], Any]) -> None:
         """Put a kernel in front of PyTorch's own on one device; not where there is none, or the device has its own."""
@@ -158,21 +161,21 @@ class FunctionalCalls:
 
     def _read(self, form: Form, args: tuple[Any, ...], result: Any) -> tuple[int | None, bool]:
         """The number of the call's key, None where it is no record; whether it runs on the host."""
-        kept: list[Any] = []
         try:
             group = args[form.group]
             if isinstance(group, str):
                 group = self._c10d._resolve_process_group(group)
-            shape = (form, id(group), *fingerprint(args, kept))
+            others = (*args[: form.group], *args[form.group + 1 :])
+            shape = (form, id(group), *fingerprint(others, []))
             found = self._known.get(shape)
-            if found is None:
+            if found is None or found[2]() is not group:
                 given, got = _tensors(args[0]), _tensors(result)
                 root = None if form.root is None else args[form.root]
                 reduction = None if form.reduction is None else args[form.reduction]
                 key = self._calls.key(Seen(form.op, given, got, group, False, reduction, group_root=root))
                 if key is None:
                     return None, False
-                found = (self.recorder.number(key), key.device == "cpu", [group, *kept])
+                found = (self.recorder.number(key), key.device == "cpu", weakref.ref(group))
                 self._known[shape] = found
         except Exception:
             self.recorder.not_taken(RULE, "unknown", f"{form.op} with arguments that the recorder cannot read")

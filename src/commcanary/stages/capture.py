@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from commcanary.artifacts.files import check_suffix, write_artifact
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
+from commcanary.errors import StorageRefusal
 from commcanary.sources.capture.importer import NothingRecorded
 from commcanary.sources.capture.session import captured
 
@@ -31,6 +32,8 @@ def capture_stage(
     one event or more.
     """
     check_suffix(output)
+    if output.is_dir():
+        raise StorageRefusal("", "is a folder", "name a file; the command did not run", file=str(output))
     try:
         result = captured(command, output.parent, workload_name, auto, preserve_on_failure)
     except NothingRecorded:

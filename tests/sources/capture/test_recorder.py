@@ -123,9 +123,18 @@ def test_failed_write_leaves_nothing(recorder: Recorder, tmp_path: Path, monkeyp
 
 
 def test_forked_process_starts_empty(recorder: Recorder) -> None:
+    kept = {"of": "the parent"}
+    recorder.on_restart(kept.clear)
     issue(recorder, 1100, 1110)
     recorder.restart()
-    assert (len(recorder.rows), recorder.rank) == (0, -1)
+    assert (len(recorder.rows), recorder.rank, kept) == (0, -1, {})
+
+
+def test_second_result_of_a_call_changes_nothing(recorder: Recorder) -> None:
+    row, work = issue(recorder, 1100, 1110)
+    wait(recorder, work, 1200, 1300)
+    recorder.settle(row, recorder.here().in_flight, 1400, 1500, False)
+    assert (column(recorder, "wait"), column(recorder, "done")) == ([1200], [1300])
 
 
 def test_two_ranks_in_one_process_are_a_conflict(recorder: Recorder) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import subprocess
+import threading
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING
 from commcanary.errors import ChildFailed, InputRefusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 START_UP = "commcanary.capture.startup.sitecustomize"
 INSIDE = (
@@ -37,7 +40,8 @@ def run_recorded(command: Sequence[str], folder: Path, auto: bool) -> list[Path]
             "command", f"{command[0]} cannot be started ({error.strerror})", "give a program and its arguments after --"
         ) from error
     try:
-        code = child.wait()
+        with _termination_passed_on(child):
+            code = child.wait()
     except BaseException:
         child.terminate()  # an interrupt from the keyboard has reached the child as well
         child.wait()
@@ -46,6 +50,19 @@ def run_recorded(command: Sequence[str], folder: Path, auto: bool) -> list[Path]
         ended = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise ChildFailed(f"{command[0]} {ended}; no trace is written")
     return shards_in(folder)
+
+
+@contextmanager
+def _termination_passed_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """SIGTERM, as schedulers send it, ends the job too: we then see it fail, and no shard or process stays behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def shards_in(folder: Path) -> list[Path]:
