@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -181,3 +182,17 @@ def test_a_fault_in_the_file_of_configurations_names_that_file(tmp_path: Path) -
 def test_every_shipped_configuration_is_valid(file: Path) -> None:
     if "campaign:" in file.read_text():
         assert load_config(file).campaign
+
+
+def test_reconciled_workloads_are_workloads(tmp_path: Path) -> None:
+    document: dict[str, Any] = dict(GOOD)
+    name = document["workloads"][0]["name"]
+    for workloads, told in (
+        ([name, "elsewhere"], "workloads[1]: 'elsewhere' is not a workload"),
+        ([name, name], "twice"),
+    ):
+        message = refusal(
+            tmp_path, yaml.safe_dump({**document, "reconcile": [{"name": "job", "workloads": workloads}]})
+        )
+        assert "reconcile[0].workloads[1]" in message
+        assert told in message

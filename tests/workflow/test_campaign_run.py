@@ -11,6 +11,7 @@ from commcanary.artifacts.files import read_artifact, write_artifact
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
 from commcanary.compile.search_ledger import SEARCH_LEDGER
+from commcanary.judge.reconciliation import RECONCILIATION
 from commcanary.judge.study_document import OVERLAP_STUDY, SIDES
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_canary
@@ -128,3 +129,28 @@ def test_a_bad_configuration_stops_before_any_job(tmp_path: Path) -> None:
     assert done.stderr.startswith("commcanary: tiny.yaml: configurations[1].bandwidth_gbps: ")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "results").exists()
+
+
+def test_sources_of_one_job_are_reconciled(tmp_path: Path) -> None:
+    """The profile and the execution trace were on for the same steps; the trace of a synthetic job is another job."""
+    folder = Path(__file__).parents[2] / "resources" / "one_job"
+    profiles = [str(folder / f"rank{rank}.pt.trace.json.gz") for rank in (0, 1)]
+    traces = [str(folder / f"et_rank{rank}.json.gz") for rank in (0, 1)]
+    workloads = [
+        {"name": "profile", "source": {"kind": "kineto", "profiles": profiles}},
+        {"name": "observer", "source": {"kind": "chakra", "traces": traces, "ranks": [0, 1]}},
+    ]
+    jobs_of = [
+        {"name": "same", "workloads": ["profile", "observer"]},
+        {"name": "not", "workloads": ["profile", "small"]},
+    ]
+    small, _, rest = TINY.read_text().partition("workloads:\n")
+    listed = "".join(f"  - {json.dumps(workload)}\n" for workload in workloads)
+    (tmp_path / "tiny.yaml").write_text(f"{small}workloads:\n{listed}{rest}reconcile: {json.dumps(jobs_of)}\n")
+    code, jobs = run(tmp_path, *(f"results/tiny/reconcile/{name}.json" for name in ("same", "not")))
+    assert (code, sorted(jobs)) == (0, ["reconcile", "reconcile", "trace", "trace", "trace"])
+    found = {
+        name: read_artifact(tmp_path / "results" / "tiny" / "reconcile" / f"{name}.json", RECONCILIATION).header.closes
+        for name in ("same", "not")
+    }
+    assert found == {"same": True, "not": False}
