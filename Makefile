@@ -10,7 +10,7 @@ campaign: $(VENV)/.ready
 	$(BIN)/commcanary campaign run $(CONFIG)
 
 test: $(VENV)/.ready
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --ignore=tests/cluster
 
 # 100,000 damaged files and more, over every reader of others' formats.
 fuzz: $(VENV)/.ready
