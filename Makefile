@@ -4,7 +4,7 @@ CONFIG ?= config/config.yaml
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: campaign test fuzz lint clean
+.PHONY: campaign test fuzz integrity cluster lint clean
 
 campaign: $(VENV)/.ready
 	$(BIN)/commcanary campaign run $(CONFIG)
