@@ -169,6 +169,7 @@ def test_show_prints_the_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str
         ({}, ("--device", "7"), ("--device", "no profile has a device 7", "there are: 0")),
         ({}, ("--range", "nothing"), ("--range", "matches no annotation")),
         ({}, ("--phase-anchor", "forward=[", "--phase-anchor", "backward=x"), ("--phase-anchor", "regular expression")),
+        ({"distributedInfo": {"rank": 0, "world_size": 2**70}}, (), ("distributedInfo.world_size", "is 11805916")),
         ({"traceEvents": []}, (), ("traceEvents", "nothing to measure")),
         ({"traceEvents": [kernel("sgemm", 5, -3)]}, (), ("traceEvents[0].dur", "is -3")),
     ],

@@ -33,8 +33,8 @@ def overlap_lines(overlap: Overlap) -> Iterator[str]:
             yield f"- {line}"
     missing = overlap.missing
     if missing.ranks:
-        shown = ", ".join(map(str, missing.ranks[:_MOST_RANKS])) + (", ..." if len(missing.ranks) > _MOST_RANKS else "")
-        yield f"no profile of {len(missing.ranks)} of {missing.world} ranks: {shown}"
+        shown = ", ".join(map(str, missing.ranks[:_MOST_RANKS])) + (", ..." if missing.count > _MOST_RANKS else "")
+        yield f"no profile of {missing.count} of {missing.world} ranks: {shown}"
     for row in overlap.payload:
         if row.open_because:
             yield (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from commcanary.errors import InputRefusal
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 BY_ANNOTATION = "annotations"
 BY_ANCHOR = "anchors (approximate)"
 NO_PHASES = "none"
+LARGEST_WORLD = 10**8
+MISSING_LISTED = 1024
 
 
 @dataclass(frozen=True)
@@ -157,8 +160,11 @@ def _missing(timelines: Sequence[RankTimeline]) -> Missing:
     world = worlds.pop() if len(worlds) == 1 else None
     present = {timeline.rank for timeline in timelines}
     if world is None or None in present:
-        return Missing(world=world, ranks=())
-    return Missing(world=world, ranks=tuple(rank for rank in range(world) if rank not in present))
+        return Missing(world=world, count=0, ranks=())
+    if world > LARGEST_WORLD:
+        raise InputRefusal("distributedInfo.world_size", f"is {world}", "check the profile: no job has so many ranks")
+    missing = (rank for rank in range(world) if rank not in present)
+    return Missing(world=world, count=world - len(present), ranks=tuple(islice(missing, MISSING_LISTED)))
 
 
 def _steps(timelines: Sequence[RankTimeline], trims: Sequence[Window | None]) -> tuple[StepTime, ...]:

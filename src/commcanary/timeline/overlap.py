@@ -125,9 +125,10 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class Missing(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Ranks of the job without a profile; ``ranks`` lists them where the job's size is known."""
+    """Ranks of the job without a profile: how many, and the first of them, where the job's size is known."""
 
     world: int | None
+    count: int
     ranks: tuple[int, ...]
 
 
