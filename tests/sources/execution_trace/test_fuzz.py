@@ -61,7 +61,9 @@ def test_mutated_sizes_are_those_of_the_file(tmp_path: Path) -> None:
         expected = []
         for node in json.loads(path.read_text())["nodes"]:
             said = {a["name"]: a["value"] for a in node["attrs"]}
+            if said["collective_name"] == "wait":
+                continue  # moves nothing, whatever its sizes say
             elements = max(said["in_msg_nelems"], said["out_msg_nelems"])
-            if said["collective_name"] != "wait" and elements:
+            if elements:
                 expected.append(elements * {"Float": 4, "Half": 2}[said["dtype"]])
         assert sorted(trace.events.signatures[i].bytes for i in trace.events.signature) == sorted(expected)
