@@ -141,9 +141,10 @@ def launches(export: Export, process: Ints, correlation: Ints, correlations: str
 
 def _only_thread(calls: dict[str, Ints], owner: Ints, correlation: Ints, wanted: Ints) -> Ints:
     """Index of the first call of each (owner, correlation), -1 where there is none or two threads have one."""
-    both = np.stack([np.concatenate([owner, wanted]), np.concatenate([calls["correlationId"], correlation])], axis=1)
-    _, key = np.unique(both, axis=0, return_inverse=True)
-    key = key.reshape(-1)
+    owners = np.unique(np.concatenate([owner, wanted]), return_inverse=True)[1].reshape(-1)
+    numbers = np.unique(np.concatenate([calls["correlationId"], correlation]), return_inverse=True)[1].reshape(-1)
+    pairs = owners * (int(numbers.max(initial=0)) + 1) + numbers  # both count what is there, so this fits 64 bits
+    key = np.unique(pairs, return_inverse=True)[1].reshape(-1)
     of_call, of_kernel = key[: len(owner)], key[len(owner) :]
     order = np.lexsort((calls["start"], of_call))
     first = np.full(int(key.max(initial=0)) + 1, UNKNOWN, np.int64)
