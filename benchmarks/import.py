@@ -9,12 +9,10 @@ child process and prints what that took. The file is removed unless ``--keep`` n
 from __future__ import annotations
 
 import argparse
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
+
+from measured_child import measured_import
 
 HEAD = """{
   "schemaVersion": 1,
@@ -74,18 +72,7 @@ def main() -> None:
         path = options.keep or Path(folder) / "benchmark.pt.trace.json"
         if not path.exists():
             write_profile(path, options.calls)
-        size = path.stat().st_size / 1e6
-        started = time.perf_counter()
-        output = Path(folder) / "trace.parquet"
-        done = subprocess.run(
-            [sys.executable, "-c", CHILD, str(path), str(output)], check=True, capture_output=True, text=True
-        )
-        seconds = time.perf_counter() - started
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        peak, cpu = used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
-        print(done.stdout.strip())
-        print(f"{size:.0f} MB in {seconds:.2f} s ({size / seconds:.0f} MB/s), peak {peak:.0f} MB")
-        print(f"{cpu:.2f} s of processor time on all cores")
+        measured_import(CHILD, path)
 
 
 if __name__ == "__main__":
