@@ -126,6 +126,7 @@ class CanaryHeader(
 ):
     """What a canary says beside its timing records. It holds no string of the profile but names of
     operations, groups and phases (and tag and channel of point-to-point messages, which key the noise).
+    ``gaps_unknown``: the source has no times, gaps of 0 are placeholders.
     """
 
     workload: dict[str, str]
@@ -134,6 +135,7 @@ class CanaryHeader(
     program: Program
     compiler: Compiler
     unit_ns: int = 1
+    gaps_unknown: bool = False
     lineage: Lineage | None = None
 
 
@@ -189,6 +191,7 @@ class Canary:
             message_sequence=from_nullable(column["message_sequence"], "message_sequence")[record],
             consumer=_consumers(from_nullable(column["consumer"], "consumer")[record]),
             compute_uncertain=np.asarray(column["compute_uncertain"]).astype(np.bool_)[record],
+            gaps_known=not header.gaps_unknown,
         )
         check_events(events)
         return events

@@ -144,7 +144,8 @@ class Ragged:
 class Events:
     """Columns of n events in program order. Times are int64 ns; -1 is unknown or not given.
 
-    ``gap_ns`` is the distance between the first arrivals of an event and its predecessor.
+    ``gap_ns`` is the distance between the first arrivals of an event and its predecessor; where ``gaps_known``
+    is false (a source without times), its zeros are placeholders and no replay may use them.
     ``offsets_ns`` are arrivals minus the earliest one, in the order of the group's ranks.
     ``consumer`` is the index of the later event that first needs this one's result, or -1 (at once).
     """
@@ -162,6 +163,7 @@ class Events:
     message_sequence: NDArray[np.int64]
     consumer: NDArray[np.int64]
     compute_uncertain: NDArray[np.bool_]
+    gaps_known: bool = True
 
     def __len__(self) -> int:
         return len(self.signature)

@@ -88,7 +88,7 @@ class Trace:
         metadata: tuple[str | None, ...] | None = None,
     ) -> Trace:
         """A trace whose groups and signatures are numbered by first use; the header lists the same groups."""
-        numbered = numbered_by_first_use(events)
+        numbered = replace(numbered_by_first_use(events), gaps_known="gap_us" not in header.unknown)
         starts = np.full(len(events), UNKNOWN, np.int64) if start_ns is None else start_ns
         return cls(
             msgspec.structs.replace(header, groups=numbered.groups),

@@ -98,6 +98,7 @@ def _assembled(trace: Trace, records: Records, settings: CompileSettings) -> Can
         signatures=events.signatures,
         program=program,
         unit_ns=unit,
+        gaps_unknown=not events.gaps_known,
         lineage=trace.header.lineage,
         compiler=Compiler(
             source_events=len(events),

@@ -57,6 +57,7 @@ def walk(canary: Canary, most: int) -> Events:
         message_sequence=from_nullable(column["message_sequence"])[record],
         consumer=_consumers(from_nullable(column["consumer"])[record], events),
         compute_uncertain=np.array(column["compute_uncertain"].fill_null(False)).astype(np.bool_)[record],
+        gaps_known=not header.gaps_unknown,
     )
 
 

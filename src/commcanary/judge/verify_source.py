@@ -123,6 +123,7 @@ def _identity_checks(trace: Trace, source: Trace, canary: Canary, *, whole: bool
         equal("source_events", len(source), compiler.source_events, "compiler.source_events"),
         equal("workload", source.workload_name, header.workload.get("name"), "workload.name"),
         equal("workload_fields", "name", ",".join(sorted(header.workload)), "workload"),
+        equal("gaps_known", source.events.gaps_known, not header.gaps_unknown, "gaps_unknown"),
         same("assumptions", trace.header.assumptions, compiler.assumptions),
         equal(
             "source_coverage",

@@ -15,7 +15,9 @@ from commcanary.units import MAX_TIME_US, ns_from_us
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-ASSUMABLE = ("arrival_skew_us", "compute_before_us", "compute_overlap_us")
+    from numpy.typing import NDArray
+
+ASSUMABLE = ("arrival_skew_us", "compute_before_us", "compute_overlap_us", "gap_us")
 """Fields that ``--assume FIELD=VALUE`` may name; values in us."""
 
 
@@ -43,12 +45,20 @@ def _filled(events: Events, field: str, value_ns: int) -> Events | None:
     """The events with the field's unknown values replaced, or None where none is unknown."""
     if field == "arrival_skew_us":
         return None if events.offsets_ns.known.all() else replace(events, offsets_ns=_arrivals(events, value_ns))
+    if field == "gap_us":
+        return None if events.gaps_known else replace(events, gap_ns=_equal_gaps(events, value_ns), gaps_known=True)
     before = field == "compute_before_us"
     column = events.compute_before_ns if before else events.compute_overlap_ns
     if (column != UNKNOWN).all():
         return None
     known = np.where(column == UNKNOWN, value_ns, column)
     return replace(events, compute_before_ns=known) if before else replace(events, compute_overlap_ns=known)
+
+
+def _equal_gaps(events: Events, value_ns: int) -> NDArray[np.int64]:
+    gaps = np.full(len(events), value_ns, np.int64)
+    gaps[:1] = 0  # nothing comes before the first event
+    return gaps
 
 
 def _arrivals(events: Events, skew_ns: int) -> Ragged:

@@ -76,7 +76,11 @@ def require_pressure(events: Events) -> None:
 
 def require_gaps(events: Events) -> None:
     """Refuse unknown gaps between first arrivals."""
-    require_known(events.gap_ns >= 0, "gap_us", "give it in the trace, or import a profile with time stamps")
+    require_known(
+        (events.gap_ns >= 0) & events.gaps_known,
+        "gap_us",
+        "import a profile with time stamps, or state it with --assume gap_us=VALUE",
+    )
 
 
 def require_compute_before(events: Events) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _WHY_UNKNOWN = {
     "arrival_skew_us": "when each rank arrived (clock: shared or estimate may supply it)",
     "compute_overlap_us": "how much compute ran beside a collective",
+    "gap_us": "when anything happened, for it holds no times",
 }
 
 
@@ -170,6 +171,8 @@ def _unknown_fields(events: Events) -> list[str]:
         unknown.append("arrival_skew_us")
     if bool(np.any(events.compute_overlap_ns == UNKNOWN)):
         unknown.append("compute_overlap_us")
+    if not events.gaps_known:
+        unknown.append("gap_us")
     return unknown
 
 

@@ -187,7 +187,7 @@ def _unknown(merged: Merged, chakra: bool) -> dict[str, str]:
     events, signatures = merged.events, merged.events.signatures
     reasons = {
         "start_us": (True, NO_TIMES),
-        "gap_us": (True, f"{NO_TIMES}; rows carry 0, for the format has no unknown gap"),
+        "gap_us": (True, f"{NO_TIMES}; rows carry 0, and a replay that needs gaps refuses"),
         "rank_arrival_us": (not bool(events.offsets_ns.known.all()), NO_TIMES),
         "compute_before_us": (True, NO_TIMES),
         "rank_compute_before_us": (True, NO_TIMES),
