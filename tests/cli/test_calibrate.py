@@ -43,6 +43,7 @@ def test_misfit_is_said(logs: list[str], tmp_path: Path, capfd: pytest.CaptureFi
 
 def test_same_logs_same_bytes(logs: list[str], tmp_path: Path) -> None:
     for name in ("a", "b"):
+        (tmp_path / name).mkdir()
         assert run(["calibrate", logs[0], "-o", str(tmp_path / name / "c.yaml")]) == 0
     for file in ("c.yaml", "c.calibration.json"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
@@ -71,8 +72,9 @@ def test_refusals(
     told: str,
 ) -> None:
     output = tmp_path / "out" / "c.yaml"
+    output.parent.mkdir()
     assert run(["calibrate", *(logs[i] for i in which), "-o", str(output), *options]) == code
     said = capfd.readouterr().err
     assert told in said
     assert said.count("\n") == 1
-    assert not output.parent.exists()
+    assert list(output.parent.iterdir()) == []

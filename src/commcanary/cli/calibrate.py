@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from commcanary.cli.options import byte_size
+from commcanary.cli.written import Written
 
 if TYPE_CHECKING:
     from commcanary.sources.nccl_tests.calibration import CalibratedTable
@@ -18,7 +19,11 @@ _POOR_FIT_PCT = 20.0
 
 def command(
     logs: Annotated[list[Path], typer.Argument(help="Logs or JSON reports of nccl-tests, one a configuration.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File of configurations to write, .yaml.")],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="File of configurations to write, .yaml."),
+        Written(beside=".calibration.json"),
+    ],
     name: Annotated[list[str] | None, typer.Option(help="Name of a configuration; once a log, in order.")] = None,
     operation: Annotated[str | None, typer.Option(help="Operation, where a log does not say it.")] = None,
     place: Annotated[

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.progress import working
+from commcanary.cli.written import Written
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT, EXIT_REFUSED
 
 Results = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign: results/NAME.")]
@@ -20,7 +21,7 @@ app = typer.Typer(help="Whole campaigns.", no_args_is_help=True)
 @app.command("new")
 def new(
     profiles: Annotated[list[Path], typer.Option("--from", help="Profiles or traces; repeat, one per rank.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Configuration file to write, .yaml.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Configuration file to write, .yaml."), Written()],
     more: Annotated[list[Path] | None, typer.Argument(help="Further profiles.")] = None,
 ) -> None:
     """Write a runnable, commented configuration for your own profiles."""
@@ -108,7 +109,7 @@ def verify(
 @app.command("export-crate")
 def export_crate(
     results: Results,
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write, .zip.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write, .zip."), Written()],
     license_url: Annotated[str, typer.Option("--license", help="URL of the licence that the results are under.")],
 ) -> None:
     """Export a sealed campaign as a Workflow Run RO-Crate: one zip of results, seal, workflow and a description."""

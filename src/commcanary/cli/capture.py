@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.cli.written import Written
 
 
 def command(
@@ -19,7 +20,9 @@ def command(
         bool, typer.Option("--allow-empty", help="A job that communicates nothing is no fault; no file is written.")
     ] = False,
     preserve_on_failure: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep what was recorded, with checksums, if the capture fails.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep what was recorded, with checksums, if the capture fails."),
+        Written(files="*"),
     ] = None,
 ) -> None:
     """Run a job and capture what its ranks communicate."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.cli.written import Written
 from commcanary.judge.thresholds import Thresholds
 
 
@@ -72,7 +73,7 @@ def command(
     canary: Annotated[
         Path | None, typer.Option(help="The replayed canary: gives phases and operations intervals too.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Also write the comparison as a page.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write the comparison as a page."), Written()] = None,
 ) -> int:
     """Compare two reports of one canary."""
     from commcanary.judge.compare import comparison_exit_code

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from commcanary.cli.options import Assume, Model, Output, numbers
+from commcanary.cli.options import Assume, Model, numbers
 from commcanary.cli.progress import working
+from commcanary.cli.written import Written
 from commcanary.errors import UsageError
 from commcanary.units import NS_PER_US, show_bytes, show_ratio
 
@@ -19,7 +20,11 @@ def _budget(of: str) -> Any:
 
 def command(
     trace: Annotated[Path, typer.Argument(help="Trace to compile.")],
-    output: Output,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="File to write: .json or .parquet."),
+        Written(beside=".search.json", only_with="--behavior-search"),
+    ],
     timing_sample_limit: Annotated[
         int | None, typer.Option(min=1, help="At most this many timing records per group of equal operations.")
     ] = None,

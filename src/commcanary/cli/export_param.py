@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 
+from commcanary.cli.written import Written
+
 
 def command(
     canary: Annotated[Path, typer.Argument(help="Canary to export.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write, .json.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="File to write, .json."), Written(beside=".account.json")
+    ],
     dtype: Annotated[str | None, typer.Option(help="Element type where the canary knows none.")] = None,
     skip_unsupported: Annotated[
         bool, typer.Option("--skip-unsupported", help="Leave out and count what has no equivalent.")

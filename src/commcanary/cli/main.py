@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from commcanary import __version__
+from commcanary.cli.checked import checked
 from commcanary.cli.limited import limited
 from commcanary.errors import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE, CommCanaryError
 
@@ -72,10 +73,10 @@ def _options(
 @cache
 def _assemble() -> None:
     for name in _COMMANDS:
-        app.command(name.replace("_", "-"))(limited(import_module(f"commcanary.cli.{name}").command))
+        app.command(name.replace("_", "-"))(limited(checked(import_module(f"commcanary.cli.{name}").command)))
     campaign = import_module("commcanary.cli.campaign").app
     for info in campaign.registered_commands:
-        info.callback = limited(info.callback)
+        info.callback = limited(checked(info.callback))
     app.add_typer(campaign, name="campaign")
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commcanary.cli.written import Written
 from commcanary.errors import UsageError
 from commcanary.units import bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Output = Annotated[Path, typer.Option("-o", "--output", help="File to write: .json or .parquet.")]
+Output = Annotated[Path, typer.Option("-o", "--output", help="File to write: .json or .parquet."), Written()]
 Assume = Annotated[
     list[str] | None,
     typer.Option(

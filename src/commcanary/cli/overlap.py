@@ -20,6 +20,7 @@ from commcanary.cli.options import (
     Repair,
 )
 from commcanary.cli.progress import working
+from commcanary.cli.written import Written
 from commcanary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,8 +69,10 @@ def command(
     nccl_tests: Annotated[
         list[Path] | None, typer.Option(metavar="LOG", help="Hold collectives against this nccl-tests log; repeat.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Also write a page with figures.")] = None,
-    figures: Annotated[Path | None, typer.Option(help="Also write the figures into this folder, as SVG.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with figures."), Written()] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Also write the figures into this folder, as SVG."), Written(files="*.svg")
+    ] = None,
 ) -> None:
     """Measure how much communication ran beside compute, and how much was exposed."""
     from commcanary.cli.overlap_lines import overlap_lines

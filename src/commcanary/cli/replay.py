@@ -10,6 +10,7 @@ import typer
 
 from commcanary.cli.options import Assume, Model, Output, assumption_lines, numbers
 from commcanary.cli.progress import working
+from commcanary.cli.written import Written
 from commcanary.errors import UsageError
 
 
@@ -27,7 +28,7 @@ def command(
     ablate: Annotated[list[str] | None, typer.Option(help="Aspect to leave out; repeat for several.")] = None,
     assume: Assume = None,
     include_samples: Annotated[bool, typer.Option("--include-samples", help="Keep samples in a JSON report.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Also write the report as a page.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write the report as a page."), Written()] = None,
 ) -> None:
     """Replay a canary under one configuration."""
     from commcanary.replay.configuration import NAMED, Protocol

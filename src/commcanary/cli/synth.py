@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Output
 from commcanary.cli.progress import working
+from commcanary.cli.written import Written
 
 
 def command(
@@ -22,7 +23,9 @@ def command(
     ranks: Annotated[int | None, typer.Option(help="Ranks of ddp.  [default: 8]")] = None,
     buckets: Annotated[int | None, typer.Option(help="Gradient buckets of ddp.  [default: 6]")] = None,
     profile: Annotated[
-        Path | None, typer.Option(help="Folder for one Kineto profile a rank (pipeline and ddp).")
+        Path | None,
+        typer.Option(help="Folder for one Kineto profile a rank (pipeline and ddp)."),
+        Written(files="rank*.pt.trace.json"),
     ] = None,
 ) -> None:
     """Make a synthetic trace by rule."""
