@@ -51,7 +51,8 @@ def crate_document(manifest: Manifest, seal: Seal, run: Run, workflow_files: Ite
     results = [_result(file) for file in seal.files if file.path != "manifest.json"]
     frozen = _result(next(file for file in seal.files if file.path == "manifest.json"))
     frozen |= {"name": "manifest: inputs, configuration, cells and code", "exampleOfWork": {"@id": "#manifest"}}
-    parts = [frozen, *results, *(_file(path) for path in ("seal.json", "seal.sha256")), *map(_file, workflow_files)]
+    beside = ("seal.json", "seal.sha256", *(file.path for file in seal.history))
+    parts = [frozen, *results, *map(_file, beside), *map(_file, workflow_files)]
     graph: list[Entity] = [
         _descriptor(),
         _root(manifest, seal, run, parts),

@@ -6,14 +6,16 @@ content id; the last is the one in force. Nothing there is ever replaced.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.files import read_artifact, write_artifact
 from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.stored import Stored
+from commcanary.campaign.leaves import changed_leaves
 from commcanary.campaign.manifest import MANIFEST
-from commcanary.errors import IntegrityRefusal
+from commcanary.errors import IntegrityRefusal, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 
     from commcanary.campaign.manifest import Manifest
 
-ABSENT = "absent"
-_LONGEST = 60
+NAMED = re.compile(r"^(?P<number>[0-9]{4,})-(?P<id>[0-9a-f]{12})\.json$")
+"""Names of the manifests that a folder has had."""
 
 
 class ChangeRefusal(IntegrityRefusal):
@@ -68,14 +70,34 @@ def keep(manifest: Manifest, results: Path) -> Path:
     return new
 
 
+def history_faults(results: Path, in_force: str) -> Iterator[str]:
+    """What is wrong with ``manifests/``: gaps, names that are not their content's, a last one that is not ``in_force``.
+
+    ``in_force`` is the content id of ``manifest.json``.
+    """
+    named = [(path, NAMED.match(path.name)) for path in sorted((results / "manifests").glob("*"))]
+    kept = [(path, match) for path, match in named if match]
+    for number, (path, match) in enumerate(kept, start=1):
+        place = f"manifests/{path.name}"
+        if int(match["number"]) != number:
+            yield f"{place}: is not number {number} of the history"
+            return
+        try:
+            found = read_artifact(path, MANIFEST).content_id
+        except Refusal as refusal:
+            yield f"{place}: cannot be read: {refusal.found}"
+            continue
+        if found[:12] != match["id"]:
+            yield f"{place}: is manifest {found[:12]}, not the one that its name says"
+        if number == len(kept) and found != in_force:
+            yield f"{place}: the last of the history is not manifest.json ({in_force[:12]})"
+    if not kept:
+        yield "manifests/: has no manifest, manifest.json has no history"
+
+
 def differences(old: Manifest, new: Manifest) -> tuple[str, ...]:
     """Every leaf that differs, as ``path: old -> new``; cells that change are counted in one line."""
-    before, after = dict(_leaves(_document(old))), dict(_leaves(_document(new)))
-    lines = [
-        f"{path}: {_shown(before, path)} -> {_shown(after, path)}"
-        for path in dict.fromkeys((*before, *after))
-        if before.get(path, ABSENT) != after.get(path, ABSENT)
-    ]
+    lines = changed_leaves(_document(old), _document(new))
     return (*lines, *_changed_cells(old, new))
 
 
@@ -83,24 +105,6 @@ def _document(manifest: Manifest) -> dict[str, Any]:
     document = decode(canonical_json(manifest), dict[str, Any])
     del document["cells"], document["policy"], document["expected"]  # the last two follow from config
     return document
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from _leaves(inner, f"{path}.{key}" if path else key)
-    elif isinstance(value, list) and value:
-        names = [inner.get("name") if isinstance(inner, dict) else None for inner in value]
-        unique = None not in names and len(set(names)) == len(names)
-        for position, inner in enumerate(value):
-            yield from _leaves(inner, f"{path}[{names[position] if unique else position}]")
-    else:
-        yield path, value
-
-
-def _shown(leaves: dict[str, Any], path: str) -> str:
-    text = str(leaves[path]) if path in leaves else ABSENT
-    return text if len(text) <= _LONGEST else f"{text[:12]}..."
 
 
 def _changed_cells(old: Manifest, new: Manifest) -> Iterator[str]:

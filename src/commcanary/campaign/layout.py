@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,8 +18,11 @@ TABLES = ("cells", "representations", "exports", "ablations", "null_calibrations
 
 SEAL, SUMS = "seal.json", "seal.sha256"
 
-_BESIDE = {"logs", "benchmarks", "manifests", "superseded", SEAL, SUMS, f"{SUMS}.sig", "timings.html"}
-"""What says when and how a campaign ran, the seal itself and its signature: in no seal."""
+_BESIDE = ("logs/**/*.log", "benchmarks/**/*.tsv", "*/*/reports/*.parquet.receipt.json", "*/*/reports/index-*.json")
+"""By-products, which say when and how a campaign ran: in no seal. Anything else in these folders is no by-product."""
+
+_AT_THE_TOP = (SEAL, SUMS, f"{SUMS}.sig", "timings.html")
+"""The seal itself, its signature, and the page of times."""
 
 
 def sealed_files(plan: Plan) -> tuple[str, ...]:
@@ -30,19 +32,22 @@ def sealed_files(plan: Plan) -> tuple[str, ...]:
 
 def own_files(results: Path) -> tuple[str, ...]:
     """Every file in the folder ``results`` that a seal would have to cover, sorted."""
-    paths = (path.relative_to(results) for path in results.rglob("*") if not path.is_dir())
-    return tuple(sorted(path.as_posix() for path in paths if not _beside(PurePosixPath(path.as_posix()))))
+    beside = {path for pattern in _BESIDE for path in results.glob(pattern)}
+    beside |= set((results / "manifests").glob("[0-9]*-*.json"))
+    found = (path for path in results.rglob("*") if path.is_symlink() or not path.is_dir())
+    names = (path.relative_to(results).as_posix() for path in found if path not in beside)
+    return tuple(sorted(name for name in names if name not in _AT_THE_TOP and not name.startswith("superseded/")))
+
+
+def by_products(results: Path) -> tuple[str, ...]:
+    """What lies in ``results`` beside the sealed files without being sealed: patterns and names that are there."""
+    patterns = (*_BESIDE, "timings.html", "superseded")
+    return tuple(pattern for pattern in patterns if next(results.glob(pattern), None) is not None)
 
 
 def report_file(workload: str, representation: str, configuration: str) -> str:
     """The report of one cell."""
     return f"{workload}/{representation}/reports/{configuration}.parquet"
-
-
-def _beside(path: PurePosixPath) -> bool:
-    if path.parts[0] in _BESIDE or path.name.endswith(".receipt.json"):
-        return True
-    return path.parent.name == "reports" and path.match("index-*.json")
 
 
 def _files(plan: Plan) -> Iterator[str]:

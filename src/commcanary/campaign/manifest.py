@@ -22,6 +22,7 @@ from commcanary.campaign.provenance import CodeDigests, code_digest, code_digest
 from commcanary.replay.model import model_named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from commcanary.campaign.plan import Cell
@@ -86,26 +87,39 @@ MANIFEST = document_kind("manifest", MANIFEST_FORMAT, Manifest)
 
 def manifest_of(plan: Plan) -> Manifest:
     """The manifest of ``plan`` as its files, this code and this environment are now."""
-    inputs = tuple(_input_file(workload, path) for workload in plan.workloads for path in plan.source_files(workload))
-    models = [model_named(name) for name in sorted({plan.model(workload) for workload in plan.workloads})]
-    profiles = tuple(
-        _input_file(f"overlap/{name}", path) for name in plan.overlaps for path in plan.overlap_files(name)
-    )
-    studied = tuple(
-        _input_file(f"overlap-study/{name}", path) for name in plan.studies for path in plan.study_files(name)
-    )
+    inputs = tuple(_input_file(workload, path) for workload, path in _input_files(plan))
     return Manifest(
         campaign=plan.name,
         package_version=commcanary.__version__,
         code=code_digests(),
         environment=locked_environment(),
-        models={model.name: model.version for model in models},
+        models=models_of(plan),
         config=plan.resolved,
         policy=msgspec.to_builtins(plan.config.policy),
         expected={workload.name: workload.expect for workload in plan.config.workloads},
-        inputs=inputs + profiles + studied,
+        inputs=inputs,
         cells=expected_cells(plan, inputs),
     )
+
+
+def models_of(plan: Plan) -> dict[str, str]:
+    """Replay models of ``plan``'s workloads -> the versions that run now."""
+    models = (model_named(name) for name in sorted({plan.model(workload) for workload in plan.workloads}))
+    return {model.name: model.version for model in models}
+
+
+def input_names(plan: Plan) -> list[tuple[str, str]]:
+    """Workload and base name of every source file of ``plan``, in the order of ``Manifest.inputs``."""
+    return [(workload, path.name) for workload, path in _input_files(plan)]
+
+
+def _input_files(plan: Plan) -> Iterator[tuple[str, Path]]:
+    for workload in plan.workloads:
+        yield from ((workload, path) for path in plan.source_files(workload))
+    for name in plan.overlaps:
+        yield from ((f"overlap/{name}", path) for path in plan.overlap_files(name))
+    for name in plan.studies:
+        yield from ((f"overlap-study/{name}", path) for path in plan.study_files(name))
 
 
 def expected_cells(plan: Plan, inputs: tuple[InputFile, ...]) -> tuple[ExpectedCell, ...]:

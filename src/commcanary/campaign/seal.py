@@ -39,12 +39,16 @@ class SealedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="format", tag=SEAL_FORMAT):
-    """``manifest`` is the content id of the manifest that the campaign was run from; ``files`` are sorted by path."""
+    """``manifest`` is the content id of the manifest in force; ``files`` are sorted by path.
+
+    ``history`` is what ``manifests/`` held. The root leaves it out, so that it stays what the results are.
+    """
 
     campaign: str
     manifest: str
     merkle_root: str
     files: tuple[SealedFile, ...]
+    history: tuple[SealedFile, ...]
 
 
 SEALS = document_kind("seal", SEAL_FORMAT, Seal)
@@ -52,11 +56,16 @@ SEALS = document_kind("seal", SEAL_FORMAT, Seal)
 
 def seal_of(campaign: str, manifest: str, results: Path, paths: Iterable[str]) -> Seal:
     """The seal over ``paths`` in ``results``; raises ``StorageRefusal`` for one that cannot be read."""
-    files = tuple(
+    files = _sealed(results, paths)
+    history = _sealed(results, (f"manifests/{path.name}" for path in (results / "manifests").glob("[0-9]*-*.json")))
+    return Seal(campaign, manifest, root_of(files), files, history)
+
+
+def _sealed(results: Path, paths: Iterable[str]) -> tuple[SealedFile, ...]:
+    return tuple(
         SealedFile(path, (results / path).stat().st_size, file_sha256(results / path))
         for path in sorted(paths, key=str.encode)
     )
-    return Seal(campaign, manifest, root_of(files), files)
 
 
 def root_of(files: Iterable[SealedFile]) -> str:

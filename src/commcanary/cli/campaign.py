@@ -81,7 +81,7 @@ def seal(results: Results) -> None:
 def verify(
     results: Results,
     sample: Annotated[
-        int | None, typer.Option(min=0, help="Derive only so many results again.  [default: all]")
+        int | None, typer.Option(min=1, help="Derive only so many results again.  [default: all]")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the sample's draw.  [default: at random]")] = None,
 ) -> int:
@@ -93,17 +93,19 @@ def verify(
         found = verify_campaign_stage(
             results, tuple(reporting_derivations()), sample=sample, seed=seed, progress=progress
         )
-    verdict = f"{len(found.differs)} differences" if found.differs else "holds"
+    held = "made by another version" if found.other_version else "holds"
+    verdict = f"{len(found.differs)} differences" if found.differs else held
     print(
         f"seal {found.root}: {verdict}; {found.files} files hashed, {found.derived} of {found.derivable} derived again"
     )
-    for line in found.differs:
+    for line in (*found.differs, *(f"made by another version: {field}" for field in found.other_version)):
         print(f"- {line}")
     if found.not_derived:
         print(f"not derived, their sources lie elsewhere: {', '.join(found.not_derived)}")
-    if not found.same_code:
-        print("derived by other code than the manifest names")
-    return EXIT_NEGATIVE_VERDICT if found.differs else EXIT_DONE
+    print(f"stated, not derived: {'; '.join(found.stated)}")
+    if found.not_sealed:
+        print(f"by-products, not sealed: {', '.join(found.not_sealed)}")
+    return EXIT_NEGATIVE_VERDICT if found.differs or found.other_version else EXIT_DONE
 
 
 @app.command("export-crate")

@@ -33,7 +33,8 @@ def export_crate_stage(results: Path, output: Path, license_url: str) -> int:
         raise UsageError(f"{output}: a crate is one file; the name must end in .zip")
     seal = read_artifact(results / SEAL, SEALS).header
     manifest = read_artifact(results / "manifest.json", MANIFEST).header
-    for file in seal.files:
+    sealed = (*seal.files, *seal.history)
+    for file in sealed:
         if file_sha256(results / file.path) != file.sha256:
             raise IntegrityRefusal(
                 file.path, "is not the file that was sealed", "see commcanary campaign verify", file=str(results)
@@ -41,7 +42,7 @@ def export_crate_stage(results: Path, output: Path, license_url: str) -> int:
     workflow = _workflow()
     others = sorted(name for name in workflow if name != WORKFLOW)
     document = crate_document(manifest, seal, _run(manifest, results, license_url), others)
-    files = {file.path: results / file.path for file in seal.files} | {name: results / name for name in (SEAL, SUMS)}
+    files = {file.path: results / file.path for file in sealed} | {name: results / name for name in (SEAL, SUMS)}
     write_atomically(output, lambda stream: _write(stream, canonical_json(document), files | workflow))
     return len(files) + len(workflow) + 1
 

@@ -9,10 +9,11 @@ from commcanary.artifacts.atomic import write_text
 from commcanary.artifacts.files import read_artifact, write_artifact
 from commcanary.artifacts.stored import Stored
 from commcanary.campaign.cells import refuse_incomplete
-from commcanary.campaign.freeze import ChangeRefusal, differences
+from commcanary.campaign.freeze import ChangeRefusal, differences, history_faults
 from commcanary.campaign.layout import SEAL, SUMS, own_files, sealed_files
 from commcanary.campaign.manifest import MANIFEST, manifest_of, plan_of
 from commcanary.campaign.plan import Plan
+from commcanary.campaign.restated import contradictions
 from commcanary.campaign.seal import SEALS, seal_of, sums_of
 from commcanary.errors import IntegrityRefusal
 
@@ -25,7 +26,8 @@ def seal_stage(results: Path, config_path: Path | None = None) -> Seal:
     """Write ``seal.json`` and ``seal.sha256`` over every output of the campaign in the folder ``results``.
 
     Files that the manifest in force knows nothing of (of an earlier configuration) are moved to
-    ``superseded/``. Raises ``IntegrityRefusal`` for an incomplete campaign and, where ``config_path`` is
+    ``superseded/``. Raises ``IntegrityRefusal`` for an incomplete campaign, for a manifest
+    that contradicts itself or its history and, where ``config_path`` is
     given, for one whose inputs changed while it ran; nothing is written then.
     """
     stored = read_artifact(results / "manifest.json", MANIFEST)
@@ -33,6 +35,7 @@ def seal_stage(results: Path, config_path: Path | None = None) -> Seal:
     if config_path is not None:
         _refuse_changed(manifest, config_path, results)
     plan = plan_of(manifest, results)
+    _refuse_contradictions(stored, plan, results)
     refuse_incomplete(plan, results)
     expected = sealed_files(plan)
     missing = [path for path in expected if not (results / path).is_file()]
@@ -57,6 +60,14 @@ def _refuse_changed(manifest: Manifest, config_path: Path, results: Path) -> Non
             "run it again",
             file=str(results / "manifest.json"),
             differences=found,
+        )
+
+
+def _refuse_contradictions(stored: Stored[Manifest], plan: Plan, results: Path) -> None:
+    found = (*contradictions(stored.header, plan), *history_faults(results, stored.content_id))
+    if found:
+        raise IntegrityRefusal(
+            "", f"was changed by hand: {'; '.join(found[:3])}", "run the campaign again", file=str(results)
         )
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 import tempfile
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commcanary.artifacts.files import read_artifact, read_bytes
-from commcanary.campaign.layout import SEAL, SUMS, own_files, sealed_files
-from commcanary.campaign.manifest import MANIFEST, expected_cells, plan_of
-from commcanary.campaign.provenance import code_digests
+from commcanary.campaign.freeze import history_faults
+from commcanary.campaign.layout import SEAL, SUMS, by_products, own_files, sealed_files
+from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.campaign.receipts import file_sha256
+from commcanary.campaign.restated import STATED, contradictions, other_version
 from commcanary.campaign.seal import SEALS, root_of, sums_of
 from commcanary.errors import Refusal
 from commcanary.stages.derivations import derivations
@@ -22,7 +22,6 @@ from commcanary.stages.same_values import difference
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from commcanary.campaign.manifest import Manifest
     from commcanary.campaign.plan import Plan
     from commcanary.campaign.seal import Seal
     from commcanary.stages.derivations import Derivation
@@ -30,14 +29,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CampaignVerification:
-    """``differs`` names a file or field and what is wrong with it; empty where everything holds."""
+    """``differs`` names a file or field and what is wrong with it; empty where everything holds.
+
+    ``other_version`` names fields of the manifest that are about other code than this; ``stated`` what nothing
+    in the folder can confirm, ``not_sealed`` the by-products that are there and in no seal.
+    """
 
     root: str
     files: int
     derived: int
     derivable: int
     not_derived: tuple[str, ...]
-    same_code: bool
+    other_version: tuple[str, ...]
+    stated: tuple[str, ...]
+    not_sealed: tuple[str, ...]
     differs: tuple[str, ...]
 
 
@@ -59,9 +64,9 @@ def verify_campaign_stage(
     differs = list(_files(seal, results))
     manifest = read_artifact(results / "manifest.json", MANIFEST)
     plan = plan_of(manifest.header, results)
-    same_code = manifest.header.code == code_digests()
     differs += _coverage(seal, manifest.content_id, plan)
-    differs += _cells(manifest.header, plan, same_code)
+    differs += contradictions(manifest.header, plan)
+    differs += history_faults(results, manifest.content_id)
     every = [*derivations(plan), *more]
     chosen = every if sample is None else random.Random(seed).sample(every, min(sample, len(every)))
     for done, derivation in enumerate(chosen):
@@ -74,7 +79,9 @@ def verify_campaign_stage(
         derived=len(chosen),
         derivable=len(every),
         not_derived=tuple(file.path for file in seal.files if file.path not in {*derivable, "manifest.json"}),
-        same_code=same_code,
+        other_version=tuple(other_version(manifest.header)),
+        stated=STATED,
+        not_sealed=by_products(results),
         differs=tuple(differs),
     )
 
@@ -87,14 +94,15 @@ def _files(seal: Seal, results: Path) -> Iterator[str]:
             yield f"{SUMS}: does not list the files of {SEAL}"
     except Refusal:
         yield f"{SUMS}: missing"
-    for file in seal.files:
+    for file in (*seal.files, *seal.history):
         path = results / file.path
         if not path.is_file():
             yield f"{file.path}: missing"
         elif path.stat().st_size != file.bytes or file_sha256(path) != file.sha256:
             yield f"{file.path}: changed after the seal"
-    known = {file.path for file in seal.files}
-    yield from (f"{name}: added after the seal" for name in own_files(results) if name not in known)
+    there = (*own_files(results), *(f"manifests/{path.name}" for path in (results / "manifests").glob("[0-9]*-*.json")))
+    known = {file.path for file in (*seal.files, *seal.history)}
+    yield from (f"not sealed: {name}" for name in sorted(there) if name not in known)
 
 
 def _coverage(seal: Seal, manifest: str, plan: Plan) -> Iterator[str]:
@@ -105,14 +113,6 @@ def _coverage(seal: Seal, manifest: str, plan: Plan) -> Iterator[str]:
     expected, sealed = set(sealed_files(plan)), {file.path for file in seal.files}
     yield from (f"{path}: expected by the manifest, not in the seal" for path in sorted(expected - sealed))
     yield from (f"{path}: in the seal, not expected by the manifest" for path in sorted(sealed - expected))
-
-
-def _cells(manifest: Manifest, plan: Plan, same_code: bool) -> Iterator[str]:
-    """Cell ids depend on the code, so they can only be recomputed by the code that the manifest names."""
-    for stated, follows in zip_longest(manifest.cells, expected_cells(plan, manifest.inputs)):
-        names = [cell and (cell.workload, cell.representation, cell.configuration) for cell in (stated, follows)]
-        if names[0] != names[1] or (same_code and stated != follows):
-            yield f"manifest.json: cells: {'/'.join(names[0] or names[1] or ())} does not follow from its configuration"
 
 
 def _derived_again(derivation: Derivation, results: Path) -> Iterator[str]:
