@@ -69,7 +69,7 @@ def test_verifications(small_trace: Trace) -> None:
     assert any(line.startswith("source_content_id at compiler.source_content_id: expected") for line in other)
     report = Replayer(canary, "scheduler-v4").report(NAMED["baseline"], Protocol())
     clean = explain(verify_report(report, canary), FILE)
-    assert clean[1] == "all 11 checks hold"
+    assert clean[1] == "all 12 checks hold"
     assert clean[-1] == "reproduce: commcanary verify-report REPORT CANARY -o verdict.json"
 
 

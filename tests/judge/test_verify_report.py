@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from commcanary.artifacts.canary import Canary
+from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.content import table_digest
 from commcanary.artifacts.files import json_bytes
 from commcanary.artifacts.stored import Stored
@@ -17,7 +18,7 @@ from commcanary.compile.compiler import CompileSettings, compile_trace
 from commcanary.errors import InputRefusal, IntegrityRefusal
 from commcanary.judge.report_verification import REPORT_CHECKS, REPORT_VERIFICATION
 from commcanary.judge.verify_report import report_exit_code, verify_report
-from commcanary.replay.configuration import NAMED, Protocol
+from commcanary.replay.configuration import NAMED, Configuration, Protocol
 from commcanary.replay.metrics import summarise
 from commcanary.replay.report import REPORT, Replayer, ReportHeader, samples_of, without_samples
 
@@ -51,7 +52,8 @@ def resampled(report: Report, column: str, row: int, by: float) -> Report:
 def test_an_honest_report_is_recomputed(report: Report, canary: Canary) -> None:
     found = verify_report(report, canary)
     assert found.status == "model_recomputed"
-    assert tuple(check.name for check in found.checks) == REPORT_CHECKS
+    assert tuple(check.name for check in found.checks) == (*REPORT_CHECKS, "labels")
+    assert {check.status for check in found.checks} == {"pass"}
     assert len(REPORT_CHECKS) == 11
     assert found.samples == "stored"
     assert report_exit_code(found) == 0
@@ -96,8 +98,50 @@ def test_samples_and_summaries_changed_together_fail(report: Report, canary: Can
     consistent = changed(forged, **{name: getattr(own, name) for name in own.__struct_fields__})
     found = verify_report(consistent, canary)
     assert found.status == "failed"
-    samples = found.checks[-1]
+    samples = next(check for check in found.checks if check.name == "samples")
     assert (samples.status, samples.place) == ("fail", f"samples row 5 {column}")
+
+
+@pytest.mark.parametrize(
+    ("model", "field", "value"),
+    [
+        ("scheduler-v4", "compute_slowdown", 3.0),
+        ("scheduler-v4", "transfer_slowdown", 0.5),
+        ("closed-loop-v1", "overlap_efficiency", 0.9),
+    ],
+)
+def test_a_stated_number_that_the_model_does_not_read_fails(
+    canary: Canary, model: str, field: str, value: float
+) -> None:
+    given = Configuration(name="own", bandwidth_gbps=20, **{field: value})  # type: ignore[arg-type]
+    honest = Replayer(canary, model).report(given, Protocol())
+    assert honest.header.backend == Configuration(name="own", bandwidth_gbps=20)
+    assert verify_report(honest, canary).status == "model_recomputed"
+    found = verify_report(changed(honest, backend=given), canary)
+    assert found.status == "failed"
+    assert [(c.name, c.actual, c.place) for c in found.checks if c.status == "fail"] == [
+        ("backend", value, f"backend.{field}")
+    ]
+
+
+@pytest.mark.parametrize("backend", [{"label": "H100 measured"}, {"name": "H100"}, {"label": "a", "name": "b"}])
+def test_what_the_author_calls_a_configuration_is_not_confirmed(canary: Canary, backend: dict[str, str]) -> None:
+    found = verify_report(Replayer(canary, "scheduler-v4").report(Configuration(**backend), Protocol()), canary)
+    assert found.status == "model_recomputed"
+    assert found.checks[-1].name == "labels"
+    assert found.checks[-1].status == "not_checkable"
+    assert all(repr(text) in str(found.checks[-1].place) for text in backend.values())
+
+
+@pytest.mark.parametrize(
+    "forged", [{"name": "congested"}, {"name": ""}, {"label": ""}, {"label": "a\nbackend: pass"}, {"name": "\x1b[2K"}]
+)
+def test_a_report_under_a_name_that_is_not_its_own_is_not_read(canary: Canary, forged: dict[str, str]) -> None:
+    honest = Replayer(canary, "scheduler-v4").report(NAMED["baseline"], Protocol())
+    document = REPORT.to_json(honest)
+    document["backend"].update(forged)
+    with pytest.raises(InputRefusal, match=r"bandwidth_gbps|name|label"):
+        REPORT.from_json(canonical_json(document))
 
 
 def test_spliced_samples_are_refused(report: Report, canary: Canary) -> None:

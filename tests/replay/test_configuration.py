@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commcanary.errors import InputRefusal, UsageError
-from commcanary.replay.configuration import NAMED, Configuration, Protocol
+from commcanary.replay.configuration import NAMED, Configuration, Protocol, as_read, changed
 from commcanary.replay.model import MODELS, model_named
 
 
@@ -56,6 +56,47 @@ def test_a_value_out_of_range_is_refused_by_name(field: str, value: Any) -> None
     assert "finite number" in caught.value.remedy
 
 
+@pytest.mark.parametrize("field", ["label", "name"])
+@pytest.mark.parametrize("text", ["", " ", "two\nlines", "tab\t", "\x1b[31mred", "\u202edetsegnoc", "congested "])
+def test_a_text_that_does_not_show_as_it_is_is_refused(field: str, text: str) -> None:
+    with pytest.raises(InputRefusal) as caught:
+        Configuration(**{field: text})
+    assert caught.value.place == field
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "place"),
+    [
+        ("congested", {}, "bandwidth_gbps"),
+        ("congested", {"bandwidth_gbps": 28}, "compute_pressure"),
+        ("baseline", {"compute_slowdown": 3.0}, "compute_slowdown"),
+        ("baseline", {"overlap_efficiency": 0.73}, "overlap_efficiency"),
+    ],
+)
+def test_a_known_name_stands_for_its_numbers(name: str, numbers: dict[str, float], place: str) -> None:
+    with pytest.raises(InputRefusal) as caught:
+        Configuration(name=name, **numbers)  # type: ignore[arg-type]
+    assert caught.value.place == place
+    assert name in caught.value.found
+
+
+def test_a_changed_configuration_bears_another_name() -> None:
+    assert changed("congested", {}) == changed("congested", {"bandwidth_gbps": 28.0}) == NAMED["congested"]
+    assert changed("congested", {"bandwidth_gbps": 55.0, "compute_pressure": 0.55}) == Configuration(
+        name="congested+changed"
+    )
+
+
+def test_only_what_a_model_reads_is_stated() -> None:
+    given = Configuration(name="own", bandwidth_gbps=20, overlap_efficiency=0.5, compute_slowdown=0.25)
+    stated = {name: as_read(given, model_named(name).reads) for name in MODELS}
+    assert stated == {
+        "scheduler-v4": Configuration(name="own", bandwidth_gbps=20, overlap_efficiency=0.5),
+        "closed-loop-v1": Configuration(name="own", bandwidth_gbps=20, compute_slowdown=0.25),
+    }
+    assert as_read(NAMED["overlap_friendly"], model_named("closed-loop-v1").reads) == NAMED["overlap_friendly"]
+
+
 def test_whole_numbers_are_stored_as_floats() -> None:
     assert repr(Configuration(bandwidth_gbps=110).bandwidth_gbps) == "110.0"
 
@@ -66,7 +107,8 @@ def test_whole_numbers_are_stored_as_floats() -> None:
         ({"seeds": ()}, "seeds"),
         ({"seeds": (7, 7)}, "seeds[1]"),
         ({"seeds": (1.5,)}, "seeds[0]"),
-        ({"seeds": (2**64,)}, "seeds[0]"),
+        ({"seeds": (2**63,)}, "seeds[0]"),
+        ({"seeds": (-1,)}, "seeds[0]"),
         ({"seeds": (True,)}, "seeds[0]"),
         ({"iterations": 0}, "iterations"),
         ({"iterations": 1.0}, "iterations"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CONFIG: dict[str, Any] = {
     "campaign": "small",
     "title": "A small campaign",
-    "configurations": [{"name": "baseline"}, {"name": "congested", "bandwidth_gbps": 28}],
+    "configurations": [{"name": "baseline"}, {"name": "congested", "bandwidth_gbps": 28, "compute_pressure": 0.95}],
     "representations": [{"name": "canary", "method": "canary"}, {"name": "cluster", "method": "cluster"}],
     "workloads": [
         {

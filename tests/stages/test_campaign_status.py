@@ -66,7 +66,7 @@ def change_the_canary(results: Path) -> None:
 
 
 def change_the_settings(results: Path) -> None:
-    configurations = [CONFIG["configurations"][0], {"name": "congested", "bandwidth_gbps": 29}]
+    configurations = [CONFIG["configurations"][0], {**CONFIG["configurations"][1], "label": "other"}]
     config = write_config(results.parent, {**CONFIG, "configurations": configurations})
     manifest_stage(config, results / "manifest.json")
 

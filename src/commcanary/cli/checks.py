@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commcanary.judge.checks import shortened
+from commcanary.judge.checks import NOT_CHECKABLE, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,4 +18,6 @@ def print_checks(checks: Iterable[Check]) -> None:
         line = f"- {check.name}: {check.status}"
         if not check.passed:
             line += f" at {check.place}: expected {shortened(check.expected)}, found {shortened(check.actual)}"
+        elif check.status == NOT_CHECKABLE and check.place:
+            line += f" ({check.place})"
         print(line)

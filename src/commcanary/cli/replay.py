@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from commcanary.cli.options import Assume, Model, Output, assumption_lines, numbers
@@ -31,7 +30,8 @@ def command(
     html: Annotated[Path | None, typer.Option(help="Also write the report as a page."), Written()] = None,
 ) -> None:
     """Replay a canary under one configuration."""
-    from commcanary.replay.configuration import NAMED, Protocol
+    from commcanary.replay.configuration import NAMED, Protocol, changed
+    from commcanary.replay.model import model_named
     from commcanary.stages.replay import replay_stage
 
     if configuration not in NAMED:
@@ -43,12 +43,15 @@ def command(
         "overlap_efficiency": overlap_efficiency,
     }
     changes = {name: value for name, value in given.items() if value is not None}
+    unread = [name for name in changes if name not in model_named(model).reads]
+    if unread:
+        raise UsageError(f"--{unread[0].replace('_', '-')} changes nothing: {model} does not read {unread[0]}")
     assumptions = numbers("--assume", assume)
     with working(f"replaying {canary}"):
         report = replay_stage(
             canary,
             output,
-            msgspec.structs.replace(NAMED[configuration], **changes),
+            changed(configuration, changes),
             Protocol(tuple(seed or [7]), iterations, tuple(ablate or [])),
             model=model,
             assumptions=assumptions,

@@ -12,7 +12,7 @@ import msgspec
 
 from commcanary.errors import UsageError
 from commcanary.judge.behavior import BehaviorVerification
-from commcanary.judge.checks import FAIL, shortened
+from commcanary.judge.checks import FAIL, NOT_CHECKABLE, shortened
 from commcanary.judge.comparison import Comparison
 from commcanary.judge.evaluate import HIDDEN
 from commcanary.judge.explain_decisions import explain_decisions, explain_policy
@@ -163,7 +163,11 @@ def _behavior_command(verdict: BehaviorVerification, file: Path) -> list[str]:
 def _checks(checks: tuple[Check, ...]) -> list[str]:
     failed = [check for check in checks if check.status == FAIL]
     if not failed:
-        return [f"all {len(checks)} checks hold"]
+        apart = [check for check in checks if check.status == NOT_CHECKABLE]
+        return [
+            f"all {len(checks) - len(apart)} checks hold",
+            *(f"{check.name} cannot be checked: {check.place}" for check in apart),
+        ]
     return [f"{c.name} at {c.place}: expected {shortened(c.expected)}, found {shortened(c.actual)}" for c in failed]
 
 

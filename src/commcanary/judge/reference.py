@@ -15,7 +15,7 @@ from commcanary.judge.ranking import MAKESPAN_US, RANKING_METRICS
 from commcanary.judge.report_samples import by_run
 from commcanary.judge.tail_recall import SourceTails
 from commcanary.replay.assumptions import assumed
-from commcanary.replay.configuration import Configuration, Protocol
+from commcanary.replay.configuration import Configuration, Protocol, as_read
 from commcanary.replay.metrics import ExposedMetrics, Metrics, summarise
 from commcanary.replay.model import model_named
 from commcanary.replay.ordering import replayed_order
@@ -68,7 +68,8 @@ class Reference:
         self.trace = trace
         self.model = model_named(model)
         self.protocol = protocol
-        self.configurations = by_name([*configurations, *held_out])
+        given = (as_read(configuration, self.model.reads) for configuration in (*configurations, *held_out))
+        self.configurations = by_name(list(given))
         self.held_out = frozenset(str(configuration.name) for configuration in held_out)
         self.declared = dict(assumptions)
         self.assumptions = assumed(trace.events, assumptions)[1] | trace.header.assumptions

@@ -27,6 +27,9 @@ REPORT_CHECKS = (
 )
 """The eleven checks, in the order of the document."""
 
+LABELS = "labels"
+"""The line after them: ``not_checkable`` where the configuration bears texts that nothing can recompute."""
+
 
 class ReportVerification(
     msgspec.Struct,

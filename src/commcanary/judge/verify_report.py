@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT, IntegrityRefusal, Refusal, UsageError
-from commcanary.judge.checks import FAIL, PASS, Check, first_failure, in_words
+from commcanary.judge.checks import FAIL, NOT_CHECKABLE, PASS, Check, first_failure, in_words, shortened
 from commcanary.judge.field_difference import first_difference
 from commcanary.judge.report_samples import bound_samples
 from commcanary.judge.report_verification import (
     FAILED,
+    LABELS,
     MODEL_RECOMPUTED,
     REPORT_CHECKS,
     ReportVerification,
 )
-from commcanary.replay.configuration import Protocol
+from commcanary.replay.configuration import DEFAULT_LABEL, NAMED, Protocol
 from commcanary.replay.metrics import Metrics, summarise
 from commcanary.replay.ordering import replayed_order
 from commcanary.replay.report import Replayer, samples_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from commcanary.artifacts.canary import Canary
     from commcanary.artifacts.events import Events
     from commcanary.artifacts.stored import Stored
+    from commcanary.replay.configuration import Configuration
     from commcanary.replay.report import ReportHeader
     from commcanary.replay.samples import Samples
 
@@ -44,7 +46,7 @@ _SAMPLE_FIELDS = ("exposed_us", "total_us", "queue_wait_us", "skew_us", "rank_wa
 
 
 def verify_report(report: Stored[ReportHeader], canary: Canary) -> ReportVerification:
-    """The eleven checks of ``report`` against a replay of ``canary`` under the report's own configuration.
+    """The eleven checks of ``report`` against a replay of ``canary`` under its own configuration, and the labels.
 
     Raises ``IntegrityRefusal`` for a report of another canary, and for a summary that its own samples
     contradict, naming row, operation, field and both values.
@@ -65,13 +67,28 @@ def verify_report(report: Stored[ReportHeader], canary: Canary) -> ReportVerific
         report=report.content_id,
         canary=canary.content_id,
         samples="digest" if samples is None else "stored",
-        checks=tuple(checks),
+        checks=(*checks, _labels(header.backend)),
     )
 
 
 def report_exit_code(verification: ReportVerification) -> int:
     """0 for model_recomputed, 1 for failed."""
     return EXIT_DONE if verification.status == MODEL_RECOMPUTED else EXIT_NEGATIVE_VERDICT
+
+
+def _labels(configuration: Configuration) -> Check:
+    """What the author calls the configuration, which no replay can confirm."""
+    own = [
+        f"backend.{field} {value!r}"
+        for field, value, known in (
+            ("label", configuration.label, (DEFAULT_LABEL,)),
+            ("name", configuration.name, (None, *NAMED)),
+        )
+        if value not in known
+    ]
+    if not own:
+        return Check(LABELS, PASS)
+    return Check(LABELS, NOT_CHECKABLE, place=shortened(f"the author's own words: {', '.join(own)}"))
 
 
 def _replayed(

@@ -27,6 +27,9 @@ class ClosedLoop:
 
     name = "closed-loop-v1"
     version = "1"
+    reads = frozenset(
+        {"bandwidth_gbps", "latency_floor_us", "compute_pressure", "compute_slowdown", "transfer_slowdown"}
+    )
 
     def prepare(self, events: Events, ablations: tuple[str, ...] = ()) -> ClosedLoopProgram:
         """The program of ``events``; raises as ``ClosedLoopProgram.of`` says."""

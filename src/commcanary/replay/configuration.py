@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from commcanary.errors import InputRefusal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 ABLATIONS = (
     "arrival_skew",
@@ -20,8 +24,10 @@ ABLATIONS = (
 )
 """The aspects of a canary, or of the model, that a replay can be told to leave out."""
 
-SMALLEST_SEED = -(2**63)
-LARGEST_SEED = 2**64 - 1
+LARGEST_SEED = 2**63 - 1
+
+
+DEFAULT_LABEL = "simulated-nccl"
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=False):
@@ -30,10 +36,12 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     ``bandwidth_gbps`` is B in Gbit/s, ``latency_floor_us`` F in us, ``compute_pressure`` C and
     ``overlap_efficiency`` E without unit. ``compute_slowdown`` is a and ``transfer_slowdown`` b of the
     closed-loop model: compute runs at 1 / (1 + a) beside a collective, a transfer at 1 / (1 + b) beside
-    compute. Raises InputRefusal for a value outside its range, NaN and infinity included.
+    compute. ``name`` and ``label`` are texts of one line; a name of ``NAMED`` stands for its numbers and for no
+    others. Raises InputRefusal for a value outside its range, NaN and infinity included, for a text that is
+    empty or not printable, and for a known name with other numbers.
     """
 
-    label: str = "simulated-nccl"
+    label: str = DEFAULT_LABEL
     name: str | None = None
     bandwidth_gbps: float = 55.0
     latency_floor_us: float = 7.5
@@ -47,6 +55,9 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
             value = getattr(self, field)
             _check_number(field, value)
             msgspec.structs.force_setattr(self, field, float(value))
+        for field in ("label", "name"):
+            _check_text(field, getattr(self, field))
+        _check_meaning(self)
 
 
 _NUMBERS = (
@@ -72,18 +83,66 @@ def _check_number(field: str, value: object) -> None:
         raise InputRefusal(field, f"{value!r} is out of range", f"give a finite number {allowed}")
 
 
+def _check_text(field: str, value: str | None) -> None:
+    if value is not None and not (value and value == value.strip() and value.isprintable()):
+        raise InputRefusal(
+            field, f"{value!r} is no text of one line", "give printable characters without blanks around them"
+        )
+
+
+def _check_meaning(configuration: Configuration) -> None:
+    """Raise where a known name comes with numbers that are not its own."""
+    meant = _NUMBERS_OF.get(configuration.name or "")
+    if meant is None:
+        return
+    for field in _NUMBERS:
+        value, own = getattr(configuration, field), meant.get(field, _DEFAULT[field])
+        if value != own:
+            raise InputRefusal(
+                field,
+                f"is {value!r} under the name {configuration.name!r}, which stands for {own!r}",
+                "give a configuration of other numbers another name",
+            )
+
+
+_DEFAULT: dict[str, float] = {
+    field: default
+    for field, default in zip(Configuration.__struct_fields__, Configuration.__struct_defaults__, strict=True)
+    if field in _NUMBERS
+}
+_NUMBERS_OF: dict[str, dict[str, float]] = {
+    "baseline": {},
+    "low_latency": {"latency_floor_us": 3.5},
+    "high_bandwidth": {"bandwidth_gbps": 110.0, "latency_floor_us": 10.0},
+    "overlap_friendly": {"latency_floor_us": 9.0, "overlap_efficiency": 0.95},
+    "congested": {"bandwidth_gbps": 28.0, "compute_pressure": 0.95},
+}
+
 NAMED: dict[str, Configuration] = {
-    configuration.name: configuration
-    for configuration in (
-        Configuration(name="baseline"),
-        Configuration(name="low_latency", latency_floor_us=3.5),
-        Configuration(name="high_bandwidth", bandwidth_gbps=110.0, latency_floor_us=10.0),
-        Configuration(name="overlap_friendly", latency_floor_us=9.0, overlap_efficiency=0.95),
-        Configuration(name="congested", bandwidth_gbps=28.0, compute_pressure=0.95),
-    )
-    if configuration.name is not None
+    name: Configuration(DEFAULT_LABEL, name, **{**_DEFAULT, **numbers}) for name, numbers in _NUMBERS_OF.items()
 }
 """The five named configurations, by name."""
+
+CHANGED = "+changed"
+"""Ends the name of a named configuration of which a number was changed."""
+
+
+def changed(name: str, numbers: Mapping[str, float]) -> Configuration:
+    """The named configuration with some numbers of its own; it keeps its name only where none differs."""
+    own = NAMED[name]
+    same = all(getattr(own, field) == value for field, value in numbers.items())
+    return msgspec.structs.replace(own, name=name if same else f"{name}{CHANGED}", **numbers)
+
+
+def as_read(configuration: Configuration, reads: Collection[str]) -> Configuration:
+    """The configuration as a report states it: a number that the model does not read is at its default.
+
+    ``reads`` are the fields that it reads. A known name keeps all of its numbers.
+    """
+    if configuration.name in NAMED:
+        return configuration
+    unread = {field: _DEFAULT[field] for field in _NUMBERS if field not in reads}
+    return msgspec.structs.replace(configuration, **unread)
 
 
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,10 +177,8 @@ def _check_seeds(seeds: tuple[int, ...]) -> None:
     if not seeds:
         raise InputRefusal("seeds", "no seed is given", "give at least one whole number, for example 7")
     for index, seed in enumerate(seeds):
-        if not _is_integer(seed) or not SMALLEST_SEED <= seed <= LARGEST_SEED:
-            raise InputRefusal(
-                f"seeds[{index}]", f"{seed!r} is no seed", "give a whole number from -2**63 to 2**64 - 1"
-            )
+        if not _is_integer(seed) or not 0 <= seed <= LARGEST_SEED:
+            raise InputRefusal(f"seeds[{index}]", f"{seed!r} is no seed", "give a whole number from 0 to 2^63 - 1")
         if seed in seeds[:index]:
             raise InputRefusal(
                 f"seeds[{index}]", f"{seed} is given twice", "name each seed once: equal seeds repeat a run"

@@ -40,6 +40,11 @@ class Model(Protocol[Prepared]):
         """Changes whenever a sample could change."""
         ...
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """The numbers of a configuration that a sample can depend on."""
+        ...
+
     def prepare(self, events: Events, ablations: tuple[str, ...] = ()) -> Prepared:
         """All that depends on the canary alone.
 

@@ -20,7 +20,7 @@ from commcanary.artifacts.number_lists import decoded_array, fractions
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
 from commcanary.errors import InputRefusal
 from commcanary.replay.assumptions import assumed
-from commcanary.replay.configuration import Configuration, Protocol
+from commcanary.replay.configuration import Configuration, Protocol, as_read
 from commcanary.replay.metrics import (
     QUANTILE_METHOD,
     Calibration,
@@ -140,7 +140,7 @@ class Replayer:
             canary=CanaryIdentity(self.canary.content_id, len(self.events)),
             simulation_model=ModelIdentity(self.model.name, self.model.version),
             replay_protocol=ReplayProtocol(protocol.seeds, protocol.iterations, protocol.ablations, QUANTILE_METHOD),
-            backend=configuration,
+            backend=as_read(configuration, self.model.reads),
             workload=self.canary.header.workload,
             canary_summary=summary_of(self.canary),
             assumptions=self.assumptions,

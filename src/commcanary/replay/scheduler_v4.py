@@ -63,6 +63,7 @@ class SchedulerV4:
 
     name = "scheduler-v4"
     version = "4"
+    reads = frozenset({"bandwidth_gbps", "latency_floor_us", "compute_pressure", "overlap_efficiency"})
 
     def prepare(self, events: Events, ablations: tuple[str, ...] = ()) -> PreparedV4:
         """Clock, resources and noise hashes of ``events``, in the replayed order.
