@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from commcanary.campaign.plan import Plan
 
 LOCK = Path("results/.running")
-_DRY = {"-n", "--dry-run", "--dryrun"}
+_DRY = re.compile(r"--dry-?run|-[Fkpqt]*n[Fkpqt]*")
 
 
 def repository_root() -> Path:
@@ -56,7 +57,7 @@ def run_engine(directory: Path, config: Path, plan: Plan, profile: str, argument
     base += ["--configfile", str(config.resolve()), "--workflow-profile", str(folder)]
     with _only_one(directory) as held:
         _remove_stale_lock(directory, base)
-        if not _DRY & set(arguments):
+        if not is_dry_run(arguments):
             reopen(plan, directory / "results" / plan.name)
         engine = subprocess.Popen(
             [*base, "--rerun-incomplete", *arguments],
@@ -70,6 +71,11 @@ def run_engine(directory: Path, config: Path, plan: Plan, profile: str, argument
             engine.send_signal(signal.SIGINT)
             engine.wait()
             raise
+
+
+def is_dry_run(arguments: Sequence[str]) -> bool:
+    """Whether the engine's ``arguments`` ask only what would be made; flags of one letter may stand together."""
+    return any(_DRY.fullmatch(argument) for argument in arguments)
 
 
 def _remove_stale_lock(directory: Path, base: Sequence[str]) -> None:

@@ -36,10 +36,14 @@ def run(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(help="Configuration file.")],
     profile: Annotated[str, typer.Option(help="Engine profile: a folder of profiles/, or any folder.")] = "default",
-) -> None:
-    """Run a campaign, or resume it after a crash. Results go to results/ here; what follows -- to Snakemake."""
-    from commcanary.campaign.engine import run_engine
+) -> int:
+    """Run a campaign, or resume it after a crash. Results go to results/ here; what follows -- to Snakemake.
+
+    Where those arguments end the run early (a dry run, a target, --until) it says so and claims nothing.
+    """
+    from commcanary.campaign.engine import is_dry_run, run_engine
     from commcanary.campaign.plan import Plan
+    from commcanary.stages.campaign_completion import why_incomplete
     from commcanary.stages.manifest import check_freeze
 
     plan = Plan.load(config)
@@ -49,7 +53,15 @@ def run(
     if code != 0:
         _name_failures(Path("results", plan.name), started)
         raise SystemExit(EXIT_REFUSED if code == 1 else code)
-    print(f"campaign {plan.name} is complete: results/{plan.name}/report.html")
+    if is_dry_run(context.args):
+        print(f"campaign {plan.name}: this was a dry run, nothing was made")
+        return EXIT_DONE
+    lacking = why_incomplete(plan, Path("results", plan.name))
+    if lacking is None:
+        print(f"campaign {plan.name} is complete: results/{plan.name}/report.html")
+        return EXIT_DONE
+    print(f"campaign {plan.name} is not complete: {lacking}; see: commcanary campaign status results/{plan.name}")
+    return EXIT_DONE if context.args else EXIT_NEGATIVE_VERDICT
 
 
 @app.command("status")
