@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commcanary.artifacts.canary import Canary
+from commcanary.artifacts.events import Ragged
 from commcanary.artifacts.stored import Stored
 from commcanary.artifacts.trace import Trace
 from commcanary.compile.compiler import CompileSettings, compile_trace
@@ -108,6 +109,41 @@ def test_a_setting_that_would_have_made_another_canary_is_found() -> None:
     trace = synthetic("inference", 1, 100)
     canary = resized(relabelled(compile_trace(trace, CompileSettings()), timing_sample_limit=4))
     assert list(failed(trace, canary)) == ["compiler_settings"]
+
+
+def test_a_grid_that_the_times_are_not_on_is_found_though_the_records_look_alike(small_trace: Trace) -> None:
+    events = small_trace.events.take(np.zeros(1, np.int64))
+    none = np.full(1, -1)
+    offsets = events.offsets_ns
+    same_times = replace(
+        events,
+        gap_ns=np.full(1, 1500),
+        offsets_ns=Ragged(np.zeros_like(offsets.values), offsets.bounds, offsets.known),
+        compute_before_ns=none,
+        compute_overlap_ns=none,
+        observed_exposed_ns=none,
+        rank_compute_before_ns=Ragged(np.zeros(0, np.int64), np.zeros(2, np.int64), np.zeros(1, np.bool_)),
+    )
+    trace = Trace.of(msgspec.structs.replace(small_trace.header, lineage=None), same_times)
+    canary = compile_trace(trace, CompileSettings())
+    forged = resized(relabelled(canary, quantum_ns=1000))
+    assert list(failed(trace, forged)) == ["compiler_settings"]
+
+
+@pytest.mark.parametrize("events", [100, 1])
+def test_the_same_events_written_as_another_program_are_found(small_trace: Trace, events: int) -> None:
+    trace = small_trace.derived(np.zeros(events, np.int64), "x")
+    canary = compile_trace(trace, CompileSettings())
+    assert canary.header.program == ((0, events),)
+    assert verify_source(trace, canary).status == "source_verified"
+    others = [((0, 60, 0, 40),), ((-2, 50), (0, 2)), ((-2, 1), (0, 100)), ((0, 100), (0, 2))]
+    for program in others if events == 100 else [((-2, 1), (0, 1)), ((0, 1), (0, 2))]:
+        leaves = sum(len(rule) // 2 - sum(symbol < -1 for symbol in rule[::2]) for rule in program)
+        header = msgspec.structs.replace(canary.header, program=program)
+        stated = Canary(Stored(header, canary.stored.table))
+        compression = {"canary_events": leaves, "event_compression_ratio": round(events / leaves, 3)}
+        forged = resized(relabelled(stated, **compression))
+        assert list(failed(trace, forged)) == ["program_form"]
 
 
 def resized(canary: Canary) -> Canary:

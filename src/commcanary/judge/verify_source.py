@@ -75,7 +75,7 @@ def verify_source(trace: Trace, canary: Canary) -> SourceVerification:
     checks += _identity_checks(trace, source, canary, whole=verified == SOURCE_VERIFIED)
     checks += _event_checks(source.events, events, canary)
     checks += _size_checks(source, canary, whole=verified == SOURCE_VERIFIED)
-    checks += settings_check(source, canary) if first_failure(checks) is None else []
+    checks += settings_check(source, events, canary) if first_failure(checks) is None else []
     return _document(verified if first_failure(checks) is None else FAILED, trace, canary, checks)
 
 
