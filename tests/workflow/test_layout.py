@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from commcanary.campaign.layout import sealed_files
+from commcanary.campaign.names import TAKEN_IN_CAMPAIGN, TAKEN_IN_COMPARISONS, TAKEN_IN_RESULTS, TAKEN_IN_WORKLOAD
 from commcanary.campaign.plan import Plan
 
 ROOT = Path(__file__).parents[2]
@@ -35,3 +37,16 @@ def test_sealed_files_are_the_rules_outputs(config: str, tmp_path: Path) -> None
     assert outputs - indexes - BESIDE == sealed
     cells = {f"{cell.workload}/{cell.representation}" for cell in plan.cells()}
     assert {path.partition("/reports/")[0] for path in indexes} == cells
+
+
+def test_names_that_are_taken_are_where_the_rules_write() -> None:
+    """Everything that a rule names under a folder of the user's names; what stages write beside is listed here."""
+    rules = "\n".join(path.read_text() for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
+    campaign = set(re.findall(r"\{RESULTS\}/([a-z][\w.-]*)", rules))
+    workload = set(re.findall(r"\{\{workload\}\}/([a-z][\w.-]*)", rules))
+    comparisons = set(re.findall(r"/comparisons/([a-z][\w-]*)\.json", rules))
+    results = set(re.findall(r'"results/([a-z][\w.-]*)"', rules))
+    assert set(TAKEN_IN_CAMPAIGN) == campaign | {"manifests", "superseded", "seal.sha256.sig"}
+    assert set(TAKEN_IN_WORKLOAD) == workload
+    assert set(TAKEN_IN_COMPARISONS) == comparisons
+    assert set(TAKEN_IN_RESULTS) == results

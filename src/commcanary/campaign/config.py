@@ -18,8 +18,12 @@ from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
 from commcanary.replay.configuration import Configuration
+from commcanary.units import MAX_TIME_US
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+MAX_ITERATIONS = 100_000
+"""Runs per seed of a cell; every one is a replay of the whole canary."""
 
 Name = Annotated[str, msgspec.Meta(pattern=NAME_PATTERN)]
 """Names become folders: letters, digits, dot, dash and underscore."""
@@ -39,7 +43,7 @@ class Representation(_Strict, frozen=True, kw_only=True):
     name: Name
     method: Literal["canary", "searched", "isolated", "random", "frequency", "cluster", "stratified", "ddmin"]
     timing_sample_limit: Count | None = None
-    quantum_us: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    quantum_us: Annotated[float, msgspec.Meta(gt=0, le=MAX_TIME_US)] | None = None
     sample_count: Count = 8
     cluster_count: Count = 8
     strata_per_group: Count = 4
@@ -74,7 +78,7 @@ class ReplayProtocol(_Strict, frozen=True, kw_only=True):
 
     model: str = "scheduler-v4"
     seeds: Annotated[tuple[Seed, ...], msgspec.Meta(min_length=1)] = (7,)
-    iterations: Count = 1
+    iterations: Annotated[int, msgspec.Meta(ge=1, le=MAX_ITERATIONS)] = 1
     ablations: tuple[str, ...] = ()
 
 

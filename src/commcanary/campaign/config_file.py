@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.jsontext import convert
-from commcanary.campaign.config import NAME_PATTERN, CampaignConfig, Workload
+from commcanary.campaign.config import CampaignConfig, Workload
+from commcanary.campaign.names import (
+    TAKEN_IN_CAMPAIGN,
+    TAKEN_IN_COMPARISONS,
+    TAKEN_IN_RESULTS,
+    TAKEN_IN_WORKLOAD,
+    free_logs,
+    free_name,
+    free_names,
+)
 from commcanary.campaign.study_config import study_files
 from commcanary.campaign.workload_sources import SynthSource, files_of
 from commcanary.campaign.yaml_text import load_yaml
@@ -17,9 +25,11 @@ from commcanary.errors import InputRefusal, Refusal
 from commcanary.judge.policy import Policy
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
+from commcanary.replay.assumptions import ASSUMABLE
 from commcanary.replay.configuration import Configuration, Protocol, check_ablations
 from commcanary.replay.model import MODELS
-from commcanary.sources.synthetic.registry import NAMES
+from commcanary.sources.synthetic.registry import DEFAULT_EVENTS, MAX_EVENTS, NAMES
+from commcanary.units import MAX_TIME_US
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,9 +89,10 @@ def _check_configurations(holder: dict[Any, Any]) -> None:
 
 
 def _check(config: CampaignConfig, folder: Path) -> None:
-    _unique("workloads", [workload.name for workload in config.workloads])
-    _unique("configurations", [c.name for c in config.configurations])
-    _unique("representations", [r.name for r in config.representations])
+    free_name("campaign", config.campaign, TAKEN_IN_RESULTS)
+    free_names("workloads", [workload.name for workload in config.workloads], TAKEN_IN_CAMPAIGN)
+    free_names("configurations", [c.name for c in config.configurations], TAKEN_IN_COMPARISONS)
+    free_names("representations", [r.name for r in config.representations], TAKEN_IN_WORKLOAD)
     _known_model("replay.model", config.replay.model)
     with _under("ablation_costs"):
         check_ablations(config.ablation_costs)
@@ -92,12 +103,13 @@ def _check(config: CampaignConfig, folder: Path) -> None:
         with _under(f"workloads[{number}]"):
             _check_workload(workload, config, folder)
             _check_methods(workload, methods)
+    free_logs((w.name, r.name) for w in config.workloads for r in w.representations or config.representations)
     _check_reconcile(config)
-    names = _unique("overlap", [entry.name for entry in config.overlap])
+    names = free_names("overlap", [entry.name for entry in config.overlap])
     for number, entry in enumerate(config.overlap):
         with _under(f"overlap[{number}]"):
             _check_overlap(entry, names, folder)
-    _unique("overlap_studies", [study.name for study in config.overlap_studies])
+    free_names("overlap_studies", [study.name for study in config.overlap_studies])
     for number, study in enumerate(config.overlap_studies):
         for key, name in study_files(study).items():
             _existing(f"overlap_studies[{number}].{key}", folder / name)
@@ -113,8 +125,8 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
     representations = config.representations if workload.representations is None else workload.representations
     if not configurations or not representations:
         raise InputRefusal("configurations", "or representations is an empty list", "leave it out or list one or more")
-    names = _unique("configurations", [c.name for c in configurations])
-    kinds = _unique("representations", [r.name for r in representations])
+    names = free_names("configurations", [c.name for c in configurations], TAKEN_IN_COMPARISONS)
+    kinds = free_names("representations", [r.name for r in representations], TAKEN_IN_WORKLOAD)
     baseline = workload.baseline or config.baseline
     if baseline not in names:
         raise InputRefusal("baseline", f"{baseline!r} is not a configuration", f"known are {', '.join(names)}")
@@ -133,15 +145,27 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
         _known_model("model", workload.model)
     if workload.seeds is not None:
         Protocol(workload.seeds)
+    for field, value in workload.assume.items():
+        if field not in ASSUMABLE:
+            raise InputRefusal(f"assume.{field}", "cannot be assumed", f"known are {', '.join(ASSUMABLE)}")
+        if not 0 <= value <= MAX_TIME_US:
+            raise InputRefusal(f"assume.{field}", f"is {value!r} us", f"give 0 to {MAX_TIME_US:.0f}")
+    _check_source(workload, folder)
+
+
+def _check_source(workload: Workload, folder: Path) -> None:
     source = workload.source
     if isinstance(source, SynthSource) and source.name not in NAMES:
         raise InputRefusal("source.name", f"{source.name!r} is unknown", f"known are {', '.join(NAMES)}")
+    if isinstance(source, SynthSource) and (source.events or DEFAULT_EVENTS) * source.repeat > MAX_EVENTS:
+        found = f"makes {source.events or DEFAULT_EVENTS} events {source.repeat} times"
+        raise InputRefusal("source.repeat", found, f"give at most {MAX_EVENTS} events in all")
     for key, name in files_of(source).items():
         _existing(f"source.{key}", folder / name)
 
 
 def _check_reconcile(config: CampaignConfig) -> None:
-    _unique("reconcile", [entry.name for entry in config.reconcile])
+    free_names("reconcile", [entry.name for entry in config.reconcile])
     known = [workload.name for workload in config.workloads]
     for number, entry in enumerate(config.reconcile):
         for position, name in enumerate(entry.workloads):
@@ -182,20 +206,6 @@ def _check_methods(workload: Workload, methods: dict[str, str]) -> None:
                 f"is {representation.method!r} where {representation.name!r} is {method!r} elsewhere in the campaign",
                 "give it a name of its own",
             )
-
-
-def _unique(place: str, names: Sequence[str | None]) -> list[str]:
-    for number, name in enumerate(names):
-        if name is None:
-            raise InputRefusal(f"{place}[{number}].name", "is missing", "name every configuration")
-    for name, count in Counter(names).items():
-        if count > 1:
-            number = len(names) - 1 - list(reversed(names)).index(name)
-            raise InputRefusal(f"{place}[{number}].name", f"{name!r} is used {count} times", "give each its own name")
-    for number, name in enumerate(names):
-        if not re.fullmatch(NAME_PATTERN, str(name)):
-            raise InputRefusal(f"{place}[{number}].name", f"is {name!r}", f"names become files: {NAME_PATTERN}")
-    return [str(name) for name in names]
 
 
 def _existing(place: str, path: Path) -> None:

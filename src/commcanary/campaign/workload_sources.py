@@ -6,10 +6,15 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from commcanary.replay.configuration import LARGEST_SEED
+from commcanary.sources.synthetic.registry import MAX_EVENTS
+
 Rank = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,9}$")]
 
-Count = Annotated[int, msgspec.Meta(ge=1)]
-Seed = Annotated[int, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=MAX_EVENTS)]
+"""A number of things of which a trace has no more than events."""
+
+Seed = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_SEED)]
 
 Paths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 """Files, relative to the configuration file."""

@@ -42,10 +42,10 @@ Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 class CalibrationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``trials`` comparisons of ``seeds`` runs a side; intervals at ``level``; the tail ``slower_pct`` % slower."""
 
-    seeds: Annotated[int, msgspec.Meta(ge=1)] = 20
-    trials: Annotated[int, msgspec.Meta(ge=1)] = 200
+    seeds: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 20
+    trials: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 200
     level: Share = 0.95
-    slower_pct: Annotated[float, msgspec.Meta(gt=0)] = 20.0
+    slower_pct: Annotated[float, msgspec.Meta(gt=0, le=10_000)] = 20.0
 
 
 class Rate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import msgspec
 
 from commcanary.errors import InputRefusal
+from commcanary.units import MAX_TIME_US
+
+_MOST = {"us": MAX_TIME_US, "pct": 1e6, "points": 100, "value": 1}
+"""Largest value by the end of a field's name, which is its unit."""
 
 
 class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -19,7 +21,8 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     The last three are about medians of single runs: a side is unstable where their interquartile range is
     over ``unstable_relative_iqr_pct`` of their median, bimodal where the range from 10th to 90th percentile is
     over ``bimodal_spread_pct`` and the dip test's p-value under ``bimodal_p_value``.
-    Raises InputRefusal for a negative or infinite number.
+    Raises InputRefusal for a negative number, more than 1,000,000 %, more than 100 points, a p-value above 1, and a
+    time above the largest that a trace may state.
     """
 
     p99_threshold_pct: float = 15.0
@@ -39,9 +42,9 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if value is not None and not (value >= 0 and math.isfinite(value)):
-                raise InputRefusal(name, f"is {value!r}", "give a finite number of 0 or more")
+            value, most = getattr(self, name), _MOST[name.rpartition("_")[2]]
+            if value is not None and not 0 <= value <= most:
+                raise InputRefusal(name, f"is {value!r}", f"give 0 to {most:g}")
 
     def of_run(self, statistic: str) -> tuple[float, float]:
         """(percent, us) for ``median``, ``p95`` or ``p99`` of the whole run, or its ``makespan``."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import msgspec
 
 from commcanary.errors import InputRefusal
+from commcanary.units import MAX_TIME_US
+
+_MOST = {"us": MAX_TIME_US, "pct": 1000, "points": 100, "recall": 1}
+"""Largest value by the end of a field's name, which is its unit."""
 
 
 class Tolerances(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -14,7 +16,8 @@ class Tolerances(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     ``hidden_points``, the makespan within ``absolute_us`` or ``makespan_pct``; of the slowest source events the
     canary must find ``tail_recall`` (0 to 1); two configurations tie within ``ranking_tie_us``.
 
-    Raises InputRefusal for a negative or infinite number, or a recall above 1.
+    Raises InputRefusal for a negative number, a time above the largest that a trace may state, more than
+    1,000 %, more than 100 points or a recall above 1.
     """
 
     absolute_us: float = 1.0
@@ -26,8 +29,6 @@ class Tolerances(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
-            value = getattr(self, name)
-            if not (value >= 0 and math.isfinite(value)):
-                raise InputRefusal(name, f"is {value!r}", "give a finite number of 0 or more")
-        if self.tail_recall > 1:
-            raise InputRefusal("tail_recall", f"is {self.tail_recall!r}", "give a share from 0 to 1")
+            value, most = getattr(self, name), _MOST[name.rpartition("_")[2]]
+            if not 0 <= value <= most:
+                raise InputRefusal(name, f"is {value!r}", f"give 0 to {most:g}")
