@@ -165,10 +165,9 @@ def test_show_prints_the_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [
-        ({}, ("--trim", "5", "1"), ("--trim", "5 1 is no window")),
+        ({}, ("--trim", "5", "6"), ("--trim", "5 6 is no window")),
         ({}, ("--device", "7"), ("--device", "no profile has a device 7", "there are: 0")),
         ({}, ("--range", "nothing"), ("--range", "matches no annotation")),
-        ({}, ("--phase-anchor", "forward=[", "--phase-anchor", "backward=x"), ("--phase-anchor", "regular expression")),
         ({"distributedInfo": {"rank": 0, "world_size": 2**70}}, (), ("distributedInfo.world_size", "is 11805916")),
         ({"traceEvents": []}, (), ("traceEvents", "nothing to measure")),
         ({"traceEvents": [kernel("sgemm", 5, -3)]}, (), ("traceEvents[0].dur", "is -3")),
@@ -199,6 +198,13 @@ def test_bad_input_is_one_line_and_writes_nothing(
         ("--phase-anchor", "forward=x", "--phase-anchor", "sideways=x"),
         ("--communication-kernel", "mine=("),
         ("--edges", "outside"),
+        ("--trim", "5", "1"),
+        ("--range", "("),
+        ("--clock-offset-us", "0=nan"),
+        ("--clock-offset-us", "0=1e300"),
+        ("--clock-offset-us", "0=1", "--clock-offset-us", "00=1"),
+        ("--step-gap-ms", "inf"),
+        ("--phase-anchor", "forward=[", "--phase-anchor", "backward=x"),
         ("--trim", "1"),
     ],
 )

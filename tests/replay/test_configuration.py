@@ -32,6 +32,10 @@ def test_the_five_named_configurations() -> None:
     [
         ("bandwidth_gbps", 0),
         ("bandwidth_gbps", -1.0),
+        ("bandwidth_gbps", 1e-300),
+        ("latency_floor_us", 1e308),
+        ("compute_pressure", 1e308),
+        ("transfer_slowdown", 1e308),
         ("latency_floor_us", -0.001),
         ("compute_pressure", -1),
         ("overlap_efficiency", 1.0001),
@@ -109,6 +113,7 @@ def test_whole_numbers_are_stored_as_floats() -> None:
         ({"seeds": (1.5,)}, "seeds[0]"),
         ({"seeds": (2**63,)}, "seeds[0]"),
         ({"seeds": (-1,)}, "seeds[0]"),
+        ({"iterations": 10**12}, "iterations"),
         ({"seeds": (True,)}, "seeds[0]"),
         ({"iterations": 0}, "iterations"),
         ({"iterations": 1.0}, "iterations"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commcanary.errors import InputRefusal
+from commcanary.errors import UsageError
 from commcanary.timeline.late_ranks import Meetings
 from commcanary.timeline.measure import OverlapSettings, measure
 from commcanary.timeline.phase_anchors import PhaseAnchors, anchored
@@ -50,5 +50,5 @@ def test_anchors_are_labelled_approximate_and_annotations_come_first() -> None:
 
 
 def test_a_pattern_that_is_none_is_refused() -> None:
-    with pytest.raises(InputRefusal, match=r"--phase-anchor: '\['"):
+    with pytest.raises(UsageError, match=r"--phase-anchor '\['"):
         anchored(kernels(ROWS), NAMES, PhaseAnchors("[", "norm"))

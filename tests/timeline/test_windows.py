@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from commcanary.errors import InputRefusal
+from commcanary.errors import InputRefusal, UsageError
 from commcanary.timeline.late_ranks import Meetings
 from commcanary.timeline.measure import OverlapSettings, measure
 from commcanary.timeline.overlap import Overlap
@@ -53,12 +55,8 @@ def test_a_trim_keeps_the_steps_inside_it() -> None:
 @pytest.mark.parametrize(
     ("settings", "place", "found"),
     [
-        (WindowSettings(trim=(3.0, 2.0)), "--trim", "3 2 is no window of a session of 5.000000 s"),
-        (WindowSettings(trim=(5.0, 6.0)), "--trim", "5 6 is no window"),
-        (WindowSettings(trim=(-1.0, 2.0)), "--trim", "-1 2 is no window"),
-        (WindowSettings(trim=(float("nan"), 2.0)), "--trim", "nan 2 is no window"),
+        (WindowSettings(trim=(5.0, 6.0)), "--trim", "5 6 is no window of a session of 5.000000 s"),
         (WindowSettings(ranges=("decode",)), "--range", "'decode' matches no annotation"),
-        (WindowSettings(ranges=("(",)), "--range", "'(' is no regular expression"),
     ],
 )
 def test_what_is_no_window_is_refused(settings: WindowSettings, place: str, found: str) -> None:
@@ -66,3 +64,17 @@ def test_what_is_no_window_is_refused(settings: WindowSettings, place: str, foun
         measured(settings)
     assert refused.value.place == place
     assert found in refused.value.found
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"trim": (3.0, 2.0)}, "--trim 3 2"),
+        ({"trim": (-1.0, 2.0)}, "--trim -1 2"),
+        ({"trim": (float("nan"), 2.0)}, "--trim nan 2"),
+        ({"ranges": ("(",)}, r"--range '\(': no regular expression"),
+    ],
+)
+def test_what_no_session_could_have_is_wrong_usage(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        WindowSettings(**wrong)

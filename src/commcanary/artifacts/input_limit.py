@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "COMMCANARY_MAX_INPUT_BYTES"
 DEFAULT_MAX_INPUT_BYTES = 4 * 2**30
+LARGEST_LIMIT = 10**18 - 1
 
 
 def max_input_bytes() -> int:
@@ -24,8 +25,8 @@ def max_input_bytes() -> int:
     given = os.environ.get(ENVIRONMENT)
     if given is None:
         return DEFAULT_MAX_INPUT_BYTES
-    if not given.isascii() or not given.isdigit() or not 0 < len(given) < 19 or int(given) == 0:
-        raise UsageError(f"{ENVIRONMENT} is {given!r}; give a number of bytes above 0")
+    if not given.isascii() or not given.isdigit() or len(given) > 18 or int(given) == 0:
+        raise UsageError(f"{ENVIRONMENT} is {given!r}; give a number of bytes from 1 to {LARGEST_LIMIT}")
     return int(given)
 
 

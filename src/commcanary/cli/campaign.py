@@ -95,7 +95,9 @@ def verify(
     sample: Annotated[
         int | None, typer.Option(min=1, help="Derive only so many results again.  [default: all]")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the sample's draw.  [default: at random]")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of the sample's draw.  [default: at random]")
+    ] = None,
 ) -> int:
     """Check a sealed campaign: hash every file again, derive every result from what it was made from."""
     from commcanary.reporting.derivations import reporting_derivations

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 LARGEST_NUMBER = 1e15
 """Of any option: as microseconds 31 years."""
 
+_OPTION_OF_SETTING = {"seeds": "seed", "ablations": "ablate"}
+"""Parameters that have another name than the setting that they fill."""
+
 
 def checked(command: Callable[..., Any]) -> Callable[..., Any]:
     """``command``, which starts only where no file would be written over another and every number is finite.
@@ -57,7 +60,7 @@ def _check_numbers(name: str, value: object) -> None:
 def _option(place: str, names: Mapping[str, str]) -> str | None:
     """The option that a setting's ``place`` came from: ``seeds[1]`` is of ``--seed``."""
     setting = place.partition("[")[0]
-    option = names.get(setting) or names.get(setting.removesuffix("s"))
+    option = names.get(_OPTION_OF_SETTING.get(setting, setting))
     return option if option is not None and option.startswith("--") else None
 
 

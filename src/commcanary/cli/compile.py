@@ -11,7 +11,7 @@ from commcanary.cli.options import Assume, Model, numbers
 from commcanary.cli.progress import working
 from commcanary.cli.written import Written
 from commcanary.errors import UsageError
-from commcanary.units import NS_PER_US, show_bytes, show_ratio
+from commcanary.units import MAX_TIME_US, NS_PER_US, show_bytes, show_ratio
 
 
 def _budget(of: str) -> Any:
@@ -28,7 +28,9 @@ def command(
     timing_sample_limit: Annotated[
         int | None, typer.Option(min=1, help="At most this many timing records per group of equal operations.")
     ] = None,
-    quantum_us: Annotated[float | None, typer.Option(help="Move times to a grid of this many microseconds.")] = None,
+    quantum_us: Annotated[
+        float | None, typer.Option(min=0.001, max=MAX_TIME_US, help="Move times to a grid of this many microseconds.")
+    ] = None,
     lossless_timing: Annotated[bool, typer.Option("--lossless-timing", help="Lose nothing (the default).")] = False,
     max_gap_error_us: Annotated[float | None, _budget("a gap (us)")] = None,
     max_skew_error_us: Annotated[float | None, _budget("an event's arrival skew (us)")] = None,

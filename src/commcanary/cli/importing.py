@@ -28,6 +28,8 @@ def offsets_of_ranks(given: list[str] | None) -> dict[int, float]:
     for rank, us in numbers("--clock-offset-us", given).items():
         if not rank.isdecimal():
             raise UsageError(f"--clock-offset-us {rank}={us}: give RANK=US with a rank number")
+        if int(rank) in offsets:
+            raise UsageError(f"--clock-offset-us {rank}={us}: rank {int(rank)} is given twice; give it once")
         offsets[int(rank)] = us
     return offsets
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from commcanary.artifacts.input_limit import DEFAULT_MAX_INPUT_BYTES, input_limit
+from commcanary.artifacts.input_limit import DEFAULT_MAX_INPUT_BYTES, LARGEST_LIMIT, input_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ _MaxInputBytes = Annotated[
     typer.Option(
         "--max-input-bytes",
         min=1,
+        max=LARGEST_LIMIT,
         show_default=False,
         metavar="N",
         help=f"Refuse an input larger than this, decompressed.  [default: {DEFAULT_MAX_INPUT_BYTES}]",

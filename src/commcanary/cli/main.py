@@ -80,6 +80,12 @@ def _assemble() -> None:
     app.add_typer(campaign, name="campaign")
 
 
+def _said(error: Any) -> str:
+    """One line of what Typer finds wrong with a command line, in place of its usage block."""
+    command = "commcanary" if error.ctx is None else error.ctx.command_path
+    return f"{' '.join(error.format_message().split())} (try: {command} --help)"
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and end the process with its exit code."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
@@ -94,7 +100,10 @@ def run(arguments: list[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
     except _CommandLineError as error:
-        error.show()
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()  # no command: the help is what was asked for
+            return EXIT_USAGE
+        print(f"commcanary: {_said(error)}", file=sys.stderr)
         return EXIT_USAGE
     except CommCanaryError as error:
         if "--debug" in arguments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,14 +41,22 @@ CommunicationKernels = Annotated[
 
 
 def numbers(option: str, given: list[str] | None) -> dict[str, float]:
-    """``["a=1", ...]`` as a dict; raises ``UsageError`` naming the option and the pair that is not one."""
+    """``["a=1", ...]`` as a dict.
+
+    Raises ``UsageError`` naming the option and the pair that is not one, is not finite, or names what another did.
+    """
     pairs: dict[str, float] = {}
     for pair in given or []:
         key, _, value = pair.partition("=")
         try:
-            pairs[key] = float(value)
+            number = float(value)
         except ValueError:
             raise UsageError(f"{option} {pair}: give NAME=NUMBER") from None
+        if not math.isfinite(number):
+            raise UsageError(f"{option} {pair}: give a finite number")
+        if key in pairs:
+            raise UsageError(f"{option} {pair}: {key} is given twice; give it once")
+        pairs[key] = number
     return pairs
 
 

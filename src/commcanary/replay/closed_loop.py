@@ -14,7 +14,7 @@ from commcanary.replay.closed_loop_run import run_program
 from commcanary.replay.critical_path import ScheduleColumns
 from commcanary.replay.duration import REFERENCE_PRESSURE, concurrency, startup_us, transfer_us
 from commcanary.replay.kernel_durations import draw_latencies
-from commcanary.replay.samples import Samples
+from commcanary.replay.samples import Samples, check_sample_count
 from commcanary.replay.splitmix import run_key
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class ClosedLoop:
 
         Sample values are whole ns.
         """
+        check_sample_count(len(prepared.order), len(seeds) * iterations)
         pairs = [(s, prepared.groups[s.group].size) for s in prepared.signatures]
         startup = np.array([startup_us(configuration, size) for _, size in pairs], dtype=np.float64)
         tail_concurrency = np.array([0.04 * (concurrency(s) - 1) for s, _ in pairs], dtype=np.float64)

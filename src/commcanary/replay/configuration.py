@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,7 +24,9 @@ ABLATIONS = (
 """The aspects of a canary, or of the model, that a replay can be told to leave out."""
 
 LARGEST_SEED = 2**63 - 1
+"""Seeds start at 0: the noise takes them modulo 2^64, so no two of them are one."""
 
+LARGEST_ITERATIONS = 10**9
 
 DEFAULT_LABEL = "simulated-nccl"
 
@@ -37,8 +38,8 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     ``overlap_efficiency`` E without unit. ``compute_slowdown`` is a and ``transfer_slowdown`` b of the
     closed-loop model: compute runs at 1 / (1 + a) beside a collective, a transfer at 1 / (1 + b) beside
     compute. ``name`` and ``label`` are texts of one line; a name of ``NAMED`` stands for its numbers and for no
-    others. Raises InputRefusal for a value outside its range, NaN and infinity included, for a text that is
-    empty or not printable, and for a known name with other numbers.
+    others. Raises InputRefusal for a value outside its range (``RANGES``), NaN and infinity included, for a text
+    that is empty or not printable, and for a known name with other numbers.
     """
 
     label: str = DEFAULT_LABEL
@@ -51,36 +52,31 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     transfer_slowdown: float = 0.0
 
     def __post_init__(self) -> None:
-        for field in _NUMBERS:
+        for field, (low, high) in RANGES.items():
             value = getattr(self, field)
-            _check_number(field, value)
+            _check_number(field, value, low, high)
             msgspec.structs.force_setattr(self, field, float(value))
         for field in ("label", "name"):
             _check_text(field, getattr(self, field))
         _check_meaning(self)
 
 
-_NUMBERS = (
-    "bandwidth_gbps",
-    "latency_floor_us",
-    "compute_pressure",
-    "overlap_efficiency",
-    "compute_slowdown",
-    "transfer_slowdown",
-)
+RANGES = {
+    "bandwidth_gbps": (1e-3, 1e9),
+    "latency_floor_us": (0.0, 1e9),
+    "compute_pressure": (0.0, 1e9),
+    "overlap_efficiency": (0.0, 1.0),
+    "compute_slowdown": (0.0, 1e9),
+    "transfer_slowdown": (0.0, 1e9),
+}
+"""Smallest and largest value of each number: wider than any machine, narrow enough that times stay int64 ns."""
 
 
-def _check_number(field: str, value: object) -> None:
+def _check_number(field: str, value: object, low: float, high: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputRefusal(field, f"{value!r} is not a number", "give a finite number")
-    if field == "bandwidth_gbps":
-        allowed, fits = "above 0", value > 0
-    elif field == "overlap_efficiency":
-        allowed, fits = "from 0 to 1", 0 <= value <= 1
-    else:
-        allowed, fits = "of 0 or more", value >= 0
-    if not (fits and math.isfinite(value)):
-        raise InputRefusal(field, f"{value!r} is out of range", f"give a finite number {allowed}")
+    if not low <= value <= high:  # NaN is neither
+        raise InputRefusal(field, f"{value!r} is out of range", f"give a finite number from {low:g} to {high:g}")
 
 
 def _check_text(field: str, value: str | None) -> None:
@@ -95,7 +91,7 @@ def _check_meaning(configuration: Configuration) -> None:
     meant = _NUMBERS_OF.get(configuration.name or "")
     if meant is None:
         return
-    for field in _NUMBERS:
+    for field in RANGES:
         value, own = getattr(configuration, field), meant.get(field, _DEFAULT[field])
         if value != own:
             raise InputRefusal(
@@ -108,7 +104,7 @@ def _check_meaning(configuration: Configuration) -> None:
 _DEFAULT: dict[str, float] = {
     field: default
     for field, default in zip(Configuration.__struct_fields__, Configuration.__struct_defaults__, strict=True)
-    if field in _NUMBERS
+    if field in RANGES
 }
 _NUMBERS_OF: dict[str, dict[str, float]] = {
     "baseline": {},
@@ -141,15 +137,15 @@ def as_read(configuration: Configuration, reads: Collection[str]) -> Configurati
     """
     if configuration.name in NAMED:
         return configuration
-    unread = {field: _DEFAULT[field] for field in _NUMBERS if field not in reads}
+    unread = {field: _DEFAULT[field] for field in RANGES if field not in reads}
     return msgspec.structs.replace(configuration, **unread)
 
 
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seeds, iterations per seed, and ablations (stored sorted by name).
 
-    Raises InputRefusal for no seed, a repeated or out-of-range seed, fewer than one iteration, and an
-    unknown or repeated ablation.
+    Raises InputRefusal for no seed, a repeated or out-of-range seed, fewer than one or more than 10^9
+    iterations, and an unknown or repeated ablation.
     """
 
     seeds: tuple[int, ...] = (7,)
@@ -158,8 +154,12 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         _check_seeds(self.seeds)
-        if not _is_integer(self.iterations) or self.iterations < 1:
-            raise InputRefusal("iterations", f"{self.iterations!r} is not a count", "give a whole number of 1 or more")
+        if not _is_integer(self.iterations) or not 1 <= self.iterations <= LARGEST_ITERATIONS:
+            raise InputRefusal(
+                "iterations",
+                f"{self.iterations!r} is out of range",
+                f"give a whole number from 1 to {LARGEST_ITERATIONS}",
+            )
         check_ablations(self.ablations)
         msgspec.structs.force_setattr(self, "ablations", tuple(sorted(self.ablations)))
 

@@ -5,11 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from commcanary.errors import BudgetRefusal
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from commcanary.replay.schedule import Schedule
+
+
+MOST_SAMPLES = 500_000_000
+"""Of one replay under one configuration; five columns of them take 20 GB."""
+
+
+def check_sample_count(events: int, runs: int) -> None:
+    """Raise ``BudgetRefusal`` where ``runs`` replays of ``events`` events would not fit any memory."""
+    if events * runs > MOST_SAMPLES:
+        raise BudgetRefusal(
+            "",
+            f"{events} events in {runs} runs (seeds x iterations) are {events * runs} samples, "
+            f"more than {MOST_SAMPLES}",
+            f"give at most {MOST_SAMPLES // events} runs",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from commcanary.replay.noise_hashes import noise_hashes
 from commcanary.replay.occurrence import v4_occurrences
 from commcanary.replay.ordering import replayed_order
 from commcanary.replay.resources import resource_ids
-from commcanary.replay.samples import Samples
+from commcanary.replay.samples import Samples, check_sample_count
 from commcanary.replay.splitmix import run_key
 from commcanary.units import us_array
 
@@ -99,6 +99,7 @@ class SchedulerV4:
         self, prepared: PreparedV4, configuration: Configuration, seeds: tuple[int, ...], iterations: int
     ) -> Samples:
         """Samples of ``len(seeds) * iterations`` runs; all state restarts in each."""
+        check_sample_count(len(prepared.order), len(seeds) * iterations)
         groups = [prepared.groups[signature.group] for signature in prepared.signatures]
         pairs = list(zip(prepared.signatures, groups, strict=True))
         startup = np.array([startup_us(configuration, g.size) for _, g in pairs], dtype=np.float64)

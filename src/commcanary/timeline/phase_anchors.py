@@ -26,11 +26,18 @@ STEP_GAP_US = 1000.0
 
 @dataclass(frozen=True)
 class PhaseAnchors:
-    """``forward`` and ``backward`` are patterns of kernel names; a gap over ``step_gap_us`` starts a step."""
+    """``forward`` and ``backward`` are patterns of kernel names; a gap over ``step_gap_us`` starts a step.
+
+    Raises ``UsageError`` for what is no pattern.
+    """
 
     forward: str
     backward: str
     step_gap_us: float = STEP_GAP_US
+
+    def __post_init__(self) -> None:
+        for pattern in (self.forward, self.backward):
+            compiled("--phase-anchor", pattern)
 
 
 PHASES = ("forward", "backward")
@@ -41,8 +48,8 @@ def anchored(kernels: Kernels, names: Sequence[str], anchors: PhaseAnchors) -> K
 
     A step starts where nothing computed or communicated for longer than the gap. In each step, forward
     starts at the first kernel that matches its anchor, backward at the first one after that which matches
-    the other; before, and in steps without a match, the phase is unknown. Raises ``InputRefusal`` for a
-    pattern that is none. ``kernels`` are in order of their starts.
+    the other; before, and in steps without a match, the phase is unknown. ``kernels`` are in
+    order of their starts.
     """
     forward, backward = (
         np.asarray([bool(compiled("--phase-anchor", text).search(name)) for name in names], np.bool_)

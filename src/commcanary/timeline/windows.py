@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from commcanary.errors import InputRefusal
+from commcanary.errors import InputRefusal, UsageError
 from commcanary.timeline.kernels import Kernels, Lane
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Edges = Literal["inside", "clip"]
 NS_PER_S = 10**9
+MAX_TRIM_S = 1e9
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,20 @@ class WindowSettings:
     """``trim`` is [start, end) in seconds of session time; ``ranges`` are patterns of annotation names.
 
     ``edges``: kernels that a window's edge cuts are cut there (clip) or left out (inside).
+    Raises ``UsageError`` for a trim that ends before it starts, and for what is no pattern.
     """
 
     trim: tuple[float, float] | None = None
     edges: Edges = "clip"
     ranges: tuple[str, ...] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        if self.trim is not None and not 0 <= self.trim[0] < self.trim[1] < MAX_TRIM_S:
+            raise UsageError(
+                f"--trim {self.trim[0]:g} {self.trim[1]:g}: give START and END in seconds, 0 or more and START first"
+            )
+        for pattern in self.ranges:
+            compiled("--range", pattern)
 
 
 @dataclass(frozen=True)
@@ -61,11 +71,11 @@ def main_window(kernels: Kernels, timeline: RankTimeline, settings: WindowSettin
         return Window("whole", "whole", int(kernels.start[busy].min()), int(kernels.end[busy].max()))
     low, high = settings.trim
     length = (timeline.session_end - timeline.session_start) / NS_PER_S
-    if not 0 <= low < high or low >= length:
+    if low >= length:
         raise InputRefusal(
             "--trim",
             f"{low:g} {high:g} is no window of a session of {length:.6f} s",
-            "give START END in seconds from the profile's first event, START below END",
+            "give START END in seconds from the profile's first event",
         )
     start = timeline.session_start + round(low * NS_PER_S)
     return Window("trim", f"{low:g} s to {high:g} s", start, timeline.session_start + round(high * NS_PER_S))
@@ -74,7 +84,7 @@ def main_window(kernels: Kernels, timeline: RankTimeline, settings: WindowSettin
 def further_windows(main: Window, timeline: RankTimeline, settings: WindowSettings) -> list[Window]:
     """Profiler steps and ranges whose names match, by the host's time; with a trim, those inside it.
 
-    Raises ``InputRefusal`` for a pattern that is none or that no annotation matches.
+    Raises ``InputRefusal`` for a pattern that no annotation matches.
     """
     steps, ranges = timeline.steps, timeline.ranges
     found = [
@@ -93,11 +103,11 @@ def further_windows(main: Window, timeline: RankTimeline, settings: WindowSettin
 
 
 def compiled(option: str, text: str) -> re.Pattern[str]:
-    """The pattern ``text``; raises ``InputRefusal`` naming the option where it is none."""
+    """The pattern ``text``; raises ``UsageError`` naming the option where it is none."""
     try:
         return re.compile(text)
     except re.error as error:
-        raise InputRefusal(option, f"{text!r} is no regular expression ({error})", "correct the pattern") from error
+        raise UsageError(f"{option} {text!r}: no regular expression ({error})") from error
 
 
 class Selection:

@@ -31,6 +31,10 @@ CAUSALITY_NS = 10**6
 """Host and device clocks are aligned to well under a millisecond; a larger violation is not one clock."""
 
 
+LARGEST_OFFSET_US = 4e15
+"""More than lies between any two clocks that count from 1970 and from a start: 126 years."""
+
+
 @dataclass(frozen=True)
 class ClockChoice:
     """What the user says of the ranks' clocks, one thing at most.
@@ -46,6 +50,11 @@ class ClockChoice:
     def __post_init__(self) -> None:
         if sum([self.shared, bool(self.offsets_us), self.estimate]) > 1:
             raise UsageError("give one of --assume-shared-clock, --clock-offset-us and --estimate-clock, not several")
+        for rank, us in self.offsets_us.items():
+            if not abs(us) <= LARGEST_OFFSET_US:  # NaN is not
+                raise UsageError(
+                    f"--clock-offset-us {rank}={us:g}: give {-LARGEST_OFFSET_US:g} to {LARGEST_OFFSET_US:g}"
+                )
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ NAMES = (*SEEDED, *SIZES, "ranking-inversion")
 
 DEFAULT_EVENTS = 1000
 MAX_EVENTS = 20_000_000
+MOST_OF_A_STEP = 1_000_000
 
 
 def synthetic(name: str, seed: int, events: int | None, repeat: int = 1) -> Trace:
@@ -55,7 +56,10 @@ def synthesis(
     if repeat != 1:
         if repeat < 1:
             raise UsageError(f"{repeat} times; give 1 or more")
-        return Synthesis(repeated(synthesis(name, seed, events, sizes).trace, repeat))
+        once = synthesis(name, seed, events, sizes).trace
+        if len(once) * repeat > MAX_EVENTS:
+            raise UsageError(f"{len(once)} events {repeat} times; give at most {MAX_EVENTS // len(once)} times")
+        return Synthesis(repeated(once, repeat))
     if name not in NAMES:
         raise UsageError(f"no synthetic trace is called {name!r}; known are {', '.join(NAMES)}")
     for size in sizes:
@@ -75,9 +79,17 @@ def synthesis(
         return Synthesis(SEEDED[name](seed, wanted))
     if name == "pipeline":
         stages = PipelineShape(**sizes)
+        _check_step(sizes, stages.stages, stages.events)
         return pipeline(stages, _steps(wanted, stages.events))
     replicas = DdpShape(**sizes)
+    _check_step(sizes, replicas.ranks, replicas.events)
     return ddp(replicas, _steps(wanted, replicas.events))
+
+
+def _check_step(sizes: Mapping[str, int], ranks: int, events: int) -> None:
+    if max(ranks, 0) * max(events, 0) > MOST_OF_A_STEP:
+        said = " and ".join(f"{value} {size}" for size, value in sizes.items())
+        raise UsageError(f"{said}: a step has {MOST_OF_A_STEP} ranks times collectives at most")
 
 
 def _steps(events: int, per_step: int) -> int:
