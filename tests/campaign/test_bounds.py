@@ -57,6 +57,7 @@ def represented(**keys: Any) -> dict[str, Any]:
         (synth(events=20_000_000, repeat=2), "workloads[0].source.repeat"),
         (with_workload(assume={"gap_us": 1e308}), "workloads[0].assume.gap_us"),
         (with_workload(assume={"bytes": 1}), "workloads[0].assume.bytes"),
+        (with_workload(param_dtype="float7"), "workloads[0].param_dtype"),
         (represented(sample_count=HUGE), "representations[0].sample_count"),
         (represented(timing_sample_limit=HUGE), "representations[0].timing_sample_limit"),
         (represented(quantum_us=1e308), "representations[0].quantum_us"),

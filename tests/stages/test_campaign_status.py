@@ -122,3 +122,14 @@ def test_what_is_missing_and_what_is_unknown_is_named(results: Path, capsys: pyt
 def test_a_folder_without_a_manifest_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["campaign", "status", str(tmp_path)]) == 3
     assert "manifest.json: cannot be read" in capsys.readouterr().err
+
+
+def test_why_an_output_is_missing_is_said_by_its_jobs_log(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (results / "report.html").unlink()
+    for name, text in (("page", "Traceback\ncommcanary: no room\n"), ("seal", ""), ("figures", "done\n")):
+        log = results / "logs" / f"{name}.log"
+        log.parent.mkdir(exist_ok=True)
+        log.write_text(text)
+    assert run(["campaign", "status", str(results)]) == 1
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert lines == ["1 outputs missing: report.html", "- failed: logs/page.log: commcanary: no room"]

@@ -9,4 +9,5 @@ with job_log(snakemake.log[0]):
         Path(snakemake.output.param),
         dtype=snakemake.params.dtype,
         skip_unsupported=snakemake.params.skip_unsupported,
+        may_be_empty=True,
     )

@@ -29,6 +29,7 @@ from commcanary.replay.assumptions import ASSUMABLE
 from commcanary.replay.configuration import Configuration, Protocol, check_ablations
 from commcanary.replay.model import MODELS
 from commcanary.sources.synthetic.registry import DEFAULT_EVENTS, MAX_EVENTS, NAMES
+from commcanary.targets.param_format import PARAM_DTYPES, param_dtype
 from commcanary.units import MAX_TIME_US
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
             raise InputRefusal(f"assume.{field}", "cannot be assumed", f"known are {', '.join(ASSUMABLE)}")
         if not 0 <= value <= MAX_TIME_US:
             raise InputRefusal(f"assume.{field}", f"is {value!r} us", f"give 0 to {MAX_TIME_US:.0f}")
+    if workload.param_dtype is not None and param_dtype(workload.param_dtype) is None:
+        raise InputRefusal("param_dtype", f"is {workload.param_dtype!r}", f"PARAM knows {', '.join(PARAM_DTYPES)}")
     _check_source(workload, folder)
 
 

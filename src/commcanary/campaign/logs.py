@@ -40,3 +40,10 @@ def unfinished_jobs(results: Path, since: float, lines: int = 3) -> Iterator[Unf
             inside = log.relative_to(folder)
             rule, subject = (inside.parent.name, log.stem) if inside.parent.name else (log.stem, "campaign")
             yield UnfinishedJob(rule, subject, log, tuple(words) or ("it left no word: killed",))
+
+
+def failures(results: Path) -> Iterator[str]:
+    """``LOG: its last line`` of every job in ``results`` whose last word is a failure; killed jobs left none."""
+    for job in unfinished_jobs(results, 0.0, lines=1):
+        if last_words(job.log):
+            yield f"{job.log.relative_to(results)}: {job.last_lines[-1]}"

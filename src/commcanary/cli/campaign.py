@@ -76,6 +76,8 @@ def status(results: Results) -> int:
         if cell.why:
             print(f"- {cell.cell}: {cell.state}, {cell.why}")
     _listed("outputs missing", found.missing)
+    for failure in found.failures:
+        print(f"- failed: {failure}")
     _listed("files that the manifest does not know", found.unknown)
     return found.exit_code
 

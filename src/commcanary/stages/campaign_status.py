@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from commcanary.artifacts.files import read_artifact
 from commcanary.campaign.cells import DONE, FAILED, MISSING, STALE, cell_states
 from commcanary.campaign.layout import SEAL, own_files, sealed_files
+from commcanary.campaign.logs import failures
 from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT
 
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CampaignStatus:
-    """Every cell's state; expected outputs that are missing; files that the manifest does not know."""
+    """Every cell's state; expected outputs that are missing; files that the manifest does not know.
+
+    ``failures`` are logs of jobs that failed, each with its last line, where something is missing.
+    """
 
     campaign: str
     cells: tuple[CellState, ...]
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
+    failures: tuple[str, ...]
     sealed: bool
 
     @property
@@ -46,10 +51,12 @@ def campaign_status_stage(results: Path) -> CampaignStatus:
     manifest = read_artifact(results / "manifest.json", MANIFEST).header
     plan = plan_of(manifest, results)
     expected = sealed_files(plan)
+    missing = tuple(path for path in expected if not (results / path).is_file())
     return CampaignStatus(
         campaign=plan.name,
         cells=tuple(cell_states(plan, results)),
-        missing=tuple(path for path in expected if not (results / path).is_file()),
+        missing=missing,
         unknown=tuple(path for path in own_files(results) if path not in set(expected)),
+        failures=tuple(failures(results)) if missing else (),
         sealed=(results / SEAL).is_file(),
     )

@@ -222,4 +222,5 @@ def _param(plan: Plan, workload: str, folder: str, results: Path, scratch: Path)
         scratch / folder / "param.json",
         dtype=own.param_dtype,
         skip_unsupported=own.param_skip_unsupported,
+        may_be_empty=True,
     )

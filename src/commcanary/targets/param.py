@@ -92,6 +92,20 @@ def export_param(canary: Canary, settings: ParamSettings) -> ParamExport:
     return ParamExport(tuple(entries), array, account)
 
 
+def empty_export(canary: Canary, settings: ParamSettings, refusal: InputRefusal) -> ParamExport:
+    """An array of no entries, and an account in which every event was left out because of ``refusal``.
+
+    For a campaign, of which the export is one output among many and stops no other.
+    """
+    obstacle = Obstacle(
+        f"export refused: {refusal.place} {refusal.found}", refusal.place, refusal.found, refusal.remedy
+    )
+    array = b"[]\n"
+    shapes = [obstacle] * len(canary.events.signatures)
+    account = _account(canary, shapes, dict.fromkeys(range(len(canary.events)), obstacle), (), array, settings.dtype)
+    return ParamExport((), array, account)
+
+
 def _without_equivalent(events: Events, shapes: Sequence[Shape | Obstacle]) -> dict[int, Obstacle]:
     obstacles = {number: shape for number, shape in enumerate(shapes) if isinstance(shape, Obstacle)}
     hit = np.flatnonzero(np.isin(events.signature, list(obstacles)))
@@ -147,7 +161,7 @@ def _account(
         skipped=_skipped(events, left_out),
         entries=dict(sorted(Counter(entry["comms"] for entry in entries).items())),
         process_groups=len(inits),
-        world_size_needed=1 + max(rank for entry in inits for rank in entry["global_ranks"]),
+        world_size_needed=1 + max((rank for entry in inits for rank in entry["global_ranks"]), default=-1),
         declared_dtype=declared,
         declared_dtype_events=sum(
             count
