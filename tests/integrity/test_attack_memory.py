@@ -101,6 +101,13 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
         ["compile"],
         "an arrival time for every rank",
     ),
+    "a few ranks that are not written out": (
+        "t.json",
+        # 2 million arrivals: 16 MB of times, 150 MB at the peak
+        lambda: trace_text('{"op":"broadcast","bytes":1,"ranks":1048576}', 90),
+        ["compile"],
+        "an arrival time for every rank",
+    ),
     "a canary of small numbers": (
         "c.json",
         lambda: f'{{"format":"commcanary.canary.v1","timing":{{"gap":[{"1," * 4 * MEGA}1]}}}}'.encode(),

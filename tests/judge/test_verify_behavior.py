@@ -203,6 +203,12 @@ def test_names_must_be_given_and_differ(small_trace: Trace) -> None:
         Reference(small_trace, "scheduler-v4", (), Protocol())
 
 
+def test_held_out_configurations_count_for_the_limit(small_trace: Trace) -> None:
+    many = [Configuration(name=f"c{i}") for i in range(200)]
+    with pytest.raises(UsageError, match="at most 256"):
+        Reference(small_trace, "scheduler-v4", many, Protocol(), held_out=many[:57])
+
+
 @pytest.mark.parametrize(
     ("field", "value"), [("relative_pct", -1.0), ("tail_recall", 1.5), ("absolute_us", float("nan"))]
 )

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from commcanary.artifacts.events import Events
     from commcanary.artifacts.trace import Trace
 
+MAX_CONFIGURATIONS = 256
+"""Of one verification: a ranking states every pair of them."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -65,6 +68,9 @@ class Reference:
     ) -> None:
         if not configurations:
             raise UsageError("no configuration is given; a behaviour is verified under one or more")
+        if len(configurations) + len(held_out) > MAX_CONFIGURATIONS:
+            count = len(configurations) + len(held_out)
+            raise UsageError(f"{count:,} configurations are given; at most {MAX_CONFIGURATIONS} are ranked together")
         self.trace = trace
         self.model = model_named(model)
         self.protocol = protocol

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from commcanary.artifacts.jsontext import convert
 from commcanary.errors import InputRefusal
+from commcanary.judge.reference import MAX_CONFIGURATIONS
 from commcanary.replay.configuration import Configuration
 from commcanary.stages.reading import naming
 
@@ -24,4 +25,7 @@ def read_configurations(path: Path) -> list[Configuration]:
         found = convert(document["configurations"], list[Configuration])
         if not found:
             raise InputRefusal("configurations", "is an empty list", "give one or more")
+        if len(found) > MAX_CONFIGURATIONS:
+            remedy = f"at most {MAX_CONFIGURATIONS} are ranked together: give several files"
+            raise InputRefusal("configurations", f"is a list of {len(found):,}", remedy)
         return found
