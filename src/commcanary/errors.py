@@ -22,6 +22,23 @@ EXIT_CHILD_FAILED = 4
 EXIT_INTERRUPTED = 130
 
 
+_LONGEST_PART = 1000
+"""Characters of a refusal's place, or of its finding and remedy: a value out of a file can be of any length."""
+
+
+def one_line(text: str, longest: int) -> str:
+    """``text`` as a terminal may show it: what is not printable escaped as in Python, a long middle left out.
+
+    Control characters, line ends, bidirectional overrides and lone surrogates are not printable.
+    """
+    if len(text) > longest:
+        half = longest // 2
+        text = f"{text[:half]} ... {len(text) - 2 * half} characters ... {text[-half:]}"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 class CommCanaryError(Exception):
     """Root of everything this package raises on purpose; ``exit_code`` is what the process ends with."""
 
@@ -62,7 +79,7 @@ class Refusal(CommCanaryError):
 
     def __str__(self) -> str:
         parts = [part for part in (self.file, self.place, f"{self.found}; {self.remedy}") if part]
-        return ": ".join(parts).replace("\n", " ")
+        return ": ".join(one_line(part.replace("\n", " "), _LONGEST_PART) for part in parts)
 
 
 class InputRefusal(Refusal):

@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Assume, Model, Output, numbers
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 from commcanary.errors import UsageError
 
 
@@ -42,6 +43,4 @@ def command(
         )
     lineage = control.header.lineage
     assert lineage is not None
-    print(
-        f"control {method}: {lineage.source_events} -> {len(control)} events, derived from {lineage.derived_from[:12]}"
-    )
+    say(f"control {method}: {lineage.source_events} -> {len(control)} events, derived from {lineage.derived_from[:12]}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from commcanary.cli.options import byte_size
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 
 if TYPE_CHECKING:
@@ -49,10 +50,10 @@ def command(
     )
     calibration = calibrate_stage(logs, output, name or [], settings, on_error)
     count = len(calibration.tables)
-    print(f"calibrated {count} configuration{'s' if count > 1 else ''}; fits in {calibration_path(output)}")
+    say(f"calibrated {count} configuration{'s' if count > 1 else ''}; fits in {calibration_path(output)}")
     for table in calibration.tables:
         for line in _lines(table):
-            print(line)
+            say(line)
 
 
 def _lines(table: CalibratedTable) -> list[str]:

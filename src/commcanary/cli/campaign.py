@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.progress import working
+from commcanary.cli.say import complain, say
 from commcanary.cli.written import Written
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT, EXIT_REFUSED
 
@@ -28,7 +29,7 @@ def new(
     from commcanary.stages.new_campaign import new_campaign_stage
 
     name = new_campaign_stage([*profiles, *(more or [])], output)
-    print(f"wrote {output}: campaign {name}; run it with: commcanary campaign run {output}")
+    say(f"wrote {output}: campaign {name}; run it with: commcanary campaign run {shlex.quote(str(output))}")
 
 
 @app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": False})
@@ -54,13 +55,13 @@ def run(
         _name_failures(Path("results", plan.name), started)
         raise SystemExit(EXIT_REFUSED if code == 1 else code)
     if is_dry_run(context.args):
-        print(f"campaign {plan.name}: this was a dry run, nothing was made")
+        say(f"campaign {plan.name}: this was a dry run, nothing was made")
         return EXIT_DONE
     lacking = why_incomplete(plan, Path("results", plan.name))
     if lacking is None:
-        print(f"campaign {plan.name} is complete: results/{plan.name}/report.html")
+        say(f"campaign {plan.name} is complete: results/{plan.name}/report.html")
         return EXIT_DONE
-    print(f"campaign {plan.name} is not complete: {lacking}; see: commcanary campaign status results/{plan.name}")
+    say(f"campaign {plan.name} is not complete: {lacking}; see: commcanary campaign status results/{plan.name}")
     return EXIT_DONE if context.args else EXIT_NEGATIVE_VERDICT
 
 
@@ -71,10 +72,10 @@ def status(results: Results) -> int:
 
     found = campaign_status_stage(results)
     counts = ", ".join(f"{number} {state}" for state, number in found.counts.items())
-    print(f"campaign {found.campaign}: {len(found.cells)} cells: {counts}; {'' if found.sealed else 'not '}sealed")
+    say(f"campaign {found.campaign}: {len(found.cells)} cells: {counts}; {'' if found.sealed else 'not '}sealed")
     for cell in found.cells:
         if cell.why:
-            print(f"- {cell.cell}: {cell.state}, {cell.why}")
+            say(f"- {cell.cell}: {cell.state}, {cell.why}")
     _listed("outputs missing", found.missing)
     for failure in found.failures:
         print(f"- failed: {failure}")
@@ -88,7 +89,7 @@ def seal(results: Results) -> None:
     from commcanary.stages.seal import seal_stage
 
     sealed = seal_stage(results)
-    print(f"sealed {len(sealed.files)} files of campaign {sealed.campaign}: root {sealed.merkle_root}")
+    say(f"sealed {len(sealed.files)} files of campaign {sealed.campaign}: root {sealed.merkle_root}")
 
 
 @app.command("verify")
@@ -111,16 +112,14 @@ def verify(
         )
     held = "made by another version" if found.other_version else "holds"
     verdict = f"{len(found.differs)} differences" if found.differs else held
-    print(
-        f"seal {found.root}: {verdict}; {found.files} files hashed, {found.derived} of {found.derivable} derived again"
-    )
+    say(f"seal {found.root}: {verdict}; {found.files} files hashed, {found.derived} of {found.derivable} derived again")
     for line in (*found.differs, *(f"made by another version: {field}" for field in found.other_version)):
-        print(f"- {line}")
+        say(f"- {line}")
     if found.not_derived:
-        print(f"not derived, their sources lie elsewhere: {', '.join(found.not_derived)}")
-    print(f"stated, not derived: {'; '.join(found.stated)}")
+        say(f"not derived, their sources lie elsewhere: {', '.join(found.not_derived)}")
+    say(f"stated, not derived: {'; '.join(found.stated)}")
     if found.not_sealed:
-        print(f"by-products, not sealed: {', '.join(found.not_sealed)}")
+        say(f"by-products, not sealed: {', '.join(found.not_sealed)}")
     return EXIT_NEGATIVE_VERDICT if found.differs or found.other_version else EXIT_DONE
 
 
@@ -134,19 +133,19 @@ def export_crate(
     from commcanary.stages.export_crate import export_crate_stage
 
     count = export_crate_stage(results, output, license_url)
-    print(f"wrote {output}: {count} files")
+    say(f"wrote {output}: {count} files")
 
 
 def _name_failures(results: Path, started: float) -> None:
     from commcanary.campaign.logs import unfinished_jobs
 
     for job in unfinished_jobs(results, started):
-        print(f"failed: {job.rule} {job.subject} ({job.log})", file=sys.stderr)
+        complain(f"failed: {job.rule} {job.subject} ({job.log})")
         for line in job.last_lines:
-            print(f"  {line}", file=sys.stderr)
+            complain(f"  {line}")
 
 
 def _listed(what: str, paths: tuple[str, ...]) -> None:
     if paths:
         more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
-        print(f"{len(paths)} {what}: {', '.join(paths[:5])}{more}")
+        say(f"{len(paths)} {what}: {', '.join(paths[:5])}{more}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 
 
@@ -30,8 +31,8 @@ def command(
 
     captured = capture_stage(command, output, workload_name, auto, allow_empty, preserve_on_failure)
     if captured is None:
-        print("captured nothing: no process recorded a collective, and no trace is written")
+        say("captured nothing: no process recorded a collective, and no trace is written")
         return
-    print(captured.summary)
+    say(captured.summary)
     for field, reason in captured.trace.header.unknown.items():
-        print(f"unknown {field}: {reason}")
+        say(f"unknown {field}: {reason}")

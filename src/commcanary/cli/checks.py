@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commcanary.cli.say import say
 from commcanary.judge.checks import NOT_CHECKABLE, shortened
 
 if TYPE_CHECKING:
@@ -20,4 +21,4 @@ def print_checks(checks: Iterable[Check]) -> None:
             line += f" at {check.place}: expected {shortened(check.expected)}, found {shortened(check.actual)}"
         elif check.status == NOT_CHECKABLE and check.place:
             line += f" ({check.place})"
-        print(line)
+        say(line)

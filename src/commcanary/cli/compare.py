@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 from commcanary.judge.thresholds import Thresholds
 
@@ -102,14 +103,14 @@ def command(
         confidence=confidence,
         canary_path=canary,
     )
-    print(f"comparison verdict: {comparison.verdict}")
+    say(f"comparison verdict: {comparison.verdict}")
     for reason in comparison.reasons:
-        print(f"- {reason}")
+        say(f"- {reason}")
     for line in comparison.not_gated:
         if line not in comparison.reasons:
-            print(line)
+            say(line)
     for line in interval_lines(comparison):
-        print(line)
+        say(line)
     if html is not None:
         from commcanary.reporting.comparison_page import write_comparison_page
 

@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Assume, Model, numbers
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 from commcanary.errors import UsageError
 from commcanary.units import MAX_TIME_US, NS_PER_US, show_bytes, show_ratio
@@ -117,17 +118,17 @@ def command(
                 gate=gate if require_behavior_verification else None,
                 original_path=reference_trace,
             ).header.compiler
-    print(
+    say(
         f"canary {show_bytes(compiler.canary_bytes)}, trace {show_bytes(compiler.source_bytes)} "
         f"({show_ratio(compiler.source_bytes / compiler.canary_bytes)}); {compiler.source_events} events -> "
         f"{compiler.canary_events} groups ({compiler.event_compression_ratio:.1f}x) timing={compiler.timing_mode}"
     )
     if compiler.timing_mode != LOSSLESS:
-        print(" ".join(f"{name}={getattr(compiler.fidelity, name)!r}" for name in ERROR_FIELDS))
+        say(" ".join(f"{name}={getattr(compiler.fidelity, name)!r}" for name in ERROR_FIELDS))
     if behavior_search:
         summary = compiler.behavior_search
         assert summary is not None
-        print(
+        say(
             f"search: {summary.accepted_candidates} of {summary.candidate_count} candidates accepted; "
             f"ledger in {ledger_path(output)}"
         )

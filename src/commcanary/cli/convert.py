@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 
 
@@ -18,4 +19,4 @@ def command(
     from commcanary.stages.convert import convert_stage
 
     content_id = convert_stage(source, output)
-    print(f"wrote {output}: content id {content_id}")
+    say(f"wrote {output}: content id {content_id}")

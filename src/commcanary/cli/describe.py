@@ -17,6 +17,7 @@ from commcanary.cli.describe_document import print_document, print_table
 from commcanary.cli.describe_schedule import schedule_lines
 from commcanary.cli.overlap_lines import overlap_lines
 from commcanary.cli.reconciliation_lines import reconciliation_lines
+from commcanary.cli.say import say
 from commcanary.judge.behavior import BehaviorVerification
 from commcanary.judge.behavior_checks import failures
 from commcanary.judge.comparison import Comparison
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 def describe(kind: str, stored: Stored[Any]) -> None:
     """Print what an artifact of ``kind`` says."""
-    print(f"{kind} {stored.content_id}")
+    say(f"{kind} {stored.content_id}")
     _describe(stored.header, stored)
 
 
@@ -52,17 +53,17 @@ def _describe(header: object, stored: Stored[Any]) -> None:
 def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
     trace = from_stored(stored)
     events = trace.events
-    print(f"workload {trace.workload_name}: {len(trace)} events, {us_from_ns(int(events.gap_ns.sum())):.3f} us of gaps")
+    say(f"workload {trace.workload_name}: {len(trace)} events, {us_from_ns(int(events.gap_ns.sum())):.3f} us of gaps")
     if header.lineage is not None:
         lineage = header.lineage
-        print(f"derived from {lineage.derived_from[:12]} by {lineage.method}: {lineage.source_events} events there")
+        say(f"derived from {lineage.derived_from[:12]} by {lineage.method}: {lineage.source_events} events there")
     for name, value in trace.header.workload.items():
         if isinstance(value, dict):
             print_document({f"workload.{name}": value})
     for field, reason in header.unknown.items():
-        print(f"unknown {field}: {reason}")
+        say(f"unknown {field}: {reason}")
     for field, value in header.assumptions.items():
-        print(f"assumed {field}={value}")
+        say(f"assumed {field}={value}")
     counted = Counter(events.signature.tolist())
     rows = [
         (s.phase, s.op, events.group_of(s).name, events.group_of(s).size, f"{s.bytes:,}", s.dtype or "", counted[i])
@@ -71,7 +72,7 @@ def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
     rows.sort(key=lambda row: -int(row[-1]))
     print_table(("phase", "operation", "group", "ranks", "bytes", "dtype", "events"), rows[:30])
     if len(rows) > 30:
-        print(f"and {len(rows) - 30} more kinds of event")
+        say(f"and {len(rows) - 30} more kinds of event")
     if header.coverage:
         names = ("rank", "rule", "seen", "taken", "skipped", "refused", "unknown", "time_share", "reason")
         print_table(names, [[getattr(row, name) for name in names] for row in header.coverage])
@@ -81,71 +82,71 @@ def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
 def _canary(header: CanaryHeader, stored: Stored[CanaryHeader]) -> None:
     compiler = header.compiler
     canary = Canary(stored)
-    print(f"workload {header.workload.get('name')}: stands for {compiler.source_events} events")
-    print(
+    say(f"workload {header.workload.get('name')}: stands for {compiler.source_events} events")
+    say(
         f"{compiler.canary_events} groups in {entry_count(header.program)} program entries, "
         f"{canary.records} timing records, {len(header.signatures)} signatures"
     )
-    print(f"canary {show_bytes(compiler.canary_bytes)}, trace {show_bytes(compiler.source_bytes)}")
-    print(f"timing {compiler.timing_mode}, coverage {compiler.source_coverage_status}")
-    print(f"source {compiler.source_content_id}, commitment {compiler.source_commitment[:12]}")
+    say(f"canary {show_bytes(compiler.canary_bytes)}, trace {show_bytes(compiler.source_bytes)}")
+    say(f"timing {compiler.timing_mode}, coverage {compiler.source_coverage_status}")
+    say(f"source {compiler.source_content_id}, commitment {compiler.source_commitment[:12]}")
     if header.lineage is not None:
-        print(f"lineage: {header.lineage.method} of {header.lineage.derived_from[:12]}")
+        say(f"lineage: {header.lineage.method} of {header.lineage.derived_from[:12]}")
     for name, value in msgspec.structs.asdict(compiler.fidelity).items():
-        print(f"  {name} = {value}")
+        say(f"  {name} = {value}")
 
 
 @_describe.register(ReportHeader)
 def _report(header: ReportHeader, stored: Stored[ReportHeader]) -> None:
     protocol = header.replay_protocol
-    print(f"workload {header.workload.get('name')} under {header.backend.name or header.backend.label}")
-    print(
+    say(f"workload {header.workload.get('name')} under {header.backend.name or header.backend.label}")
+    say(
         f"model {header.simulation_model.name} {header.simulation_model.version}, seeds {list(protocol.seeds)}, "
         f"iterations {protocol.iterations}, ablations {list(protocol.ablations) or 'none'}"
     )
-    print(f"canary {header.canary.content_id[:12]}, samples {'stored' if stored.table is not None else 'not stored'}")
+    say(f"canary {header.canary.content_id[:12]}, samples {'stored' if stored.table is not None else 'not stored'}")
     for field, value in header.assumptions.items():
-        print(f"assumed {field}={value}")
+        say(f"assumed {field}={value}")
     names = ("name", "count", "median_us", "p95_us", "p99_us", "max_us", "mean_us")
     whole = ["all", *(getattr(header.metrics, name) for name in names[1:])]
     queue = ["queue wait", *(getattr(header.queue_wait, name) for name in names[1:])]
     parts = [[getattr(row, name) for name in names] for row in (*header.by_phase, *header.by_op)]
     print_table(names, [whole, queue, *parts])
-    print(f"hidden {header.metrics.communication_hidden_pct:.2f} %")
+    say(f"hidden {header.metrics.communication_hidden_pct:.2f} %")
     for line in () if header.schedule is None else schedule_lines(header.schedule):
-        print(line)
+        say(line)
 
 
 @_describe.register(Comparison)
 def _comparison(header: Comparison, stored: Stored[Comparison]) -> None:
-    print(f"verdict {header.verdict}: {header.candidate.backend.name} against {header.baseline.backend.name}")
+    say(f"verdict {header.verdict}: {header.candidate.backend.name} against {header.baseline.backend.name}")
     for line in (*header.reasons, *(line for line in header.not_gated if line not in header.reasons)):
-        print(f"- {line}")
+        say(f"- {line}")
     for line in interval_lines(header):
-        print(line)
+        say(line)
 
 
 @_describe.register(Reconciliation)
 def _reconciliation(header: Reconciliation, stored: Stored[Reconciliation]) -> None:
     for line in reconciliation_lines(header):
-        print(line)
+        say(line)
 
 
 @_describe.register(ReportVerification)
 @_describe.register(SourceVerification)
 def _verification(header: ReportVerification | SourceVerification, stored: Stored[Any]) -> None:
-    print(f"status {header.status}")
+    say(f"status {header.status}")
     print_checks(header.checks)
 
 
 @_describe.register(BehaviorVerification)
 def _behavior(header: BehaviorVerification, stored: Stored[BehaviorVerification]) -> None:
-    print(f"status {header.status}: {header.canary_events} events against {header.source_events} of the source")
+    say(f"status {header.status}: {header.canary_events} events against {header.source_events} of the source")
     for name in msgspec.structs.asdict(header):
         if name.endswith("_status"):
-            print(f"{name}: {getattr(header, name)}")
+            say(f"{name}: {getattr(header, name)}")
     protocol = header.protocol
-    print(f"model {protocol.model} {protocol.version}, seeds {list(protocol.seeds)}, iterations {protocol.iterations}")
+    say(f"model {protocol.model} {protocol.version}, seeds {list(protocol.seeds)}, iterations {protocol.iterations}")
     seen = [("", c) for c in header.configurations]
     if header.held_out is not None:
         seen += [("held out", c) for c in header.held_out.configurations]
@@ -157,33 +158,33 @@ def _behavior(header: BehaviorVerification, stored: Stored[BehaviorVerification]
         ],
     )
     ranking = header.ranking
-    print(f"ranking {ranking.status}: {ranking.passed_pairs} of {ranking.total_pairs} pairs agree")
+    say(f"ranking {ranking.status}: {ranking.passed_pairs} of {ranking.total_pairs} pairs agree")
     print_table(
         ("metric", "source, fastest first", "canary", "tau-b"),
         [(o.metric, ", ".join(o.source), ", ".join(o.canary), o.kendall_tau_b) for o in ranking.orders],
     )
     for line in (*header.blocked_by, *header.reasons[:20]):
-        print(f"- {line}")
+        say(f"- {line}")
     if len(header.reasons) > 20:
-        print(f"and {len(header.reasons) - 20} more reasons; --why prints them all")
+        say(f"and {len(header.reasons) - 20} more reasons; --why prints them all")
 
 
 @_describe.register(DecisionStatistics)
 def _decisions(header: DecisionStatistics, stored: Stored[DecisionStatistics]) -> None:
     for line in explain_decisions(header):
-        print(line)
+        say(line)
 
 
 @_describe.register(PolicyOutcome)
 def _policy(header: PolicyOutcome, stored: Stored[PolicyOutcome]) -> None:
     for line in explain_policy(header):
-        print(line)
+        say(line)
 
 
 @_describe.register(Overlap)
 def _overlap(header: Overlap, stored: Stored[Overlap]) -> None:
     for line in overlap_lines(header):
-        print(line)
+        say(line)
     cells = [
         (device_label(d), c.phase, c.kind, c.kernels, c.ns / 1e6, c.alone_ns / 1e6)
         for d in header.devices
@@ -191,4 +192,4 @@ def _overlap(header: Overlap, stored: Stored[Overlap]) -> None:
     ]
     print_table(("device", "phase", "what", "kernels", "ms", "ms alone"), cells[:40])
     if len(cells) > 40:
-        print(f"and {len(cells) - 40} more cells")
+        say(f"and {len(cells) - 40} more cells")

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from commcanary.artifacts.canonical import canonical_json
+from commcanary.cli.say import say
+from commcanary.errors import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 MOST_ROWS = 40
 _LONGEST = 60
+_LONGEST_CELL = 300
 _NO_TERMINAL_COLUMNS = 10_000
 """Where nobody's screen ends: a pipe or a file gets every column whole."""
 
@@ -30,20 +34,23 @@ def print_document(document: Mapping[str, Any], under: str = "") -> None:
         elif isinstance(value, list | tuple) and value and all(isinstance(row, dict) for row in value):
             tables.append((place, value))
         else:
-            print(f"{place}: {_words(value)}")
+            say(f"{place}: {_words(value)}")
     for place, rows in tables:
         names = list(dict.fromkeys(name for row in rows for name in row))
-        print(f"{place}: {len(rows)}")
+        say(f"{place}: {len(rows)}")
         print_table(names, [[_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS]])
         if len(rows) > MOST_ROWS:
-            print(f"and {len(rows) - MOST_ROWS} more")
+            say(f"and {len(rows) - MOST_ROWS} more")
 
 
 def print_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows under their names; as wide as they are unless a terminal shows them."""
-    table = Table(*names, box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(Text(one_line(name, _LONGEST_CELL)))
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row))
+        # Text, because a string may hold Rich's own markup
+        table.add_row(*(Text("" if value is None else one_line(str(value), _LONGEST_CELL)) for value in row))
     console = Console(soft_wrap=True, highlight=False)
     if not console.is_terminal:
         console.width = _NO_TERMINAL_COLUMNS

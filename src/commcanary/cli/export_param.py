@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 
 
@@ -25,7 +26,7 @@ def command(
 
     account = export_param_stage(canary, output, dtype=dtype, skip_unsupported=skip_unsupported).account
     skipped = sum(row.events for row in account.skipped)
-    print(
+    say(
         f"exported {sum(account.exported.values())} of {account.events} events as "
         f"{sum(account.entries.values())} entries, skipped {skipped}; account in {account_path(output)}"
     )

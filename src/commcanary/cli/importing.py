@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from commcanary.cli.options import numbers
+from commcanary.cli.say import say
 from commcanary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 def told(imported: Imported) -> None:
     """Print the summary, the counts that were held against each other, and what the trace does not know."""
-    print(imported.summary)
+    say(imported.summary)
     for line in imported.counts:
-        print(line)
+        say(line)
     for field, reason in imported.trace.header.unknown.items():
-        print(f"unknown {field}: {reason}")
+        say(f"unknown {field}: {reason}")
 
 
 def offsets_of_ranks(given: list[str] | None) -> dict[int, float]:

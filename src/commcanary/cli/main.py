@@ -13,6 +13,7 @@ import typer
 from commcanary import __version__
 from commcanary.cli.checked import checked
 from commcanary.cli.limited import limited
+from commcanary.cli.say import complain
 from commcanary.errors import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE, CommCanaryError
 
 _CommandLineError: Any = typer.BadParameter.mro()[2]
@@ -103,16 +104,16 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # no command: the help is what was asked for
             return EXIT_USAGE
-        print(f"commcanary: {_said(error)}", file=sys.stderr)
+        complain(f"commcanary: {_said(error)}")
         return EXIT_USAGE
     except CommCanaryError as error:
         if "--debug" in arguments:
             traceback.print_exc()
-        print(f"commcanary: {error}", file=sys.stderr)
+        complain(f"commcanary: {error}")
         return error.exit_code
     except Exception as error:
         if "--debug" in arguments:
             raise
         found = " ".join(f"{type(error).__name__}: {error}".split())
-        print(f"commcanary: internal fault ({found}); run it with --debug and report what that shows", file=sys.stderr)
+        complain(f"commcanary: internal fault ({found}); run it with --debug and report what that shows")
         return EXIT_REFUSED

@@ -20,6 +20,7 @@ from commcanary.cli.options import (
     Repair,
 )
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 from commcanary.errors import UsageError
 
@@ -101,7 +102,7 @@ def command(
     with working("measuring " + ", ".join(path.name for path in profiles)):
         overlap = overlap_stage(profiles, output, reading, settings, against or (), nccl_tests or ())
     for line in overlap_lines(overlap):
-        print(line)
+        say(line)
     if html is not None:
         from commcanary.reporting.overlap_page import write_overlap_page
 

@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Output
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def command(
             compute, communication, overlapped, output, correctness=correctness, ignored=ignore_kernel or []
         )
     for line in lines(found):
-        print(line)
+        say(line)
     return EXIT_NEGATIVE_VERDICT if found.verdict.outcome in (WORSE, WRONG_RESULTS) else EXIT_DONE
 
 

@@ -6,11 +6,16 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from commcanary.errors import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Report = Callable[[int, int], None]
     """Called with (done, total)."""
+
+
+_LONGEST_TEXT = 100
 
 
 @contextmanager
@@ -22,9 +27,9 @@ def working(text: str) -> Iterator[Report]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(text, total=None)
+        task = progress.add_task(one_line(text, _LONGEST_TEXT), total=None)
 
         def report(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.cli.say import say
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT
 
 
@@ -22,5 +23,5 @@ def command(
 
     found = reconcile_stage(traces, output, name or ())
     for line in reconciliation_lines(found):
-        print(line)
+        say(line)
     return EXIT_DONE if found.closes else EXIT_NEGATIVE_VERDICT

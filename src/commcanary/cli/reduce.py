@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Assume, Model, Output, numbers
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 
 
 def command(
@@ -42,4 +43,4 @@ def command(
     lineage = reduced.trace.header.lineage
     before = len(reduced.trace) if lineage is None else lineage.source_events
     spent = " (budget exhausted)" if reduced.budget_exhausted else ""
-    print(f"ddmin reduced {before} -> {len(reduced.trace)} events in {reduced.oracle_calls} oracle calls{spent}")
+    say(f"ddmin reduced {before} -> {len(reduced.trace)} events in {reduced.oracle_calls} oracle calls{spent}")

@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Assume, Model, Output, assumption_lines, numbers
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 from commcanary.errors import UsageError
 
@@ -59,13 +60,13 @@ def command(
         )
     header = report.header
     metrics = header.metrics
-    print(
+    say(
         f"replayed {header.canary.source_events} events: median={metrics.median_us:.3f} us "
         f"p95={metrics.p95_us:.3f} us p99={metrics.p99_us:.3f} us hidden={metrics.communication_hidden_pct:.2f}%"
         + ("" if header.schedule is None else f" makespan={header.schedule.makespan_us:.3f} us")
     )
     for line in assumption_lines(assumptions, header.assumptions):
-        print(line)
+        say(line)
     if html is not None:
         from commcanary.reporting.report_page import write_report_page
 

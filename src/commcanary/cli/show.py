@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from commcanary.cli.say import say
+
 
 def command(
     artifact: Annotated[Path, typer.Argument(help="Any artifact.")],
@@ -23,6 +25,6 @@ def command(
         from commcanary.judge.explain import explain
 
         for line in explain(stored.header, artifact):
-            print(line)
+            say(line)
         return
     describe(kind.name, stored)

@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Output
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 from commcanary.cli.written import Written
 
 
@@ -35,4 +36,4 @@ def command(
     given = {size: value for size, value in sizes.items() if value is not None}
     with working(f"making {name}"):
         trace = synth_stage(name, output, seed=seed, events=events, sizes=given, repeat=repeat, profiles=profile)
-    print(f"made {trace.workload_name}: {len(trace)} events, {len(trace.events.groups)} groups, seed {seed}")
+    say(f"made {trace.workload_name}: {len(trace)} events, {len(trace.events.groups)} groups, seed {seed}")

@@ -9,6 +9,7 @@ import typer
 
 from commcanary.cli.options import Assume, Model, Output, assumption_lines, numbers
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 
 
 def command(
@@ -57,7 +58,7 @@ def command(
             assumptions=assumptions,
             held_out=() if held_out is None else read_configurations(held_out),
         )
-    print(f"behavior verification: {verification.status}")
+    say(f"behavior verification: {verification.status}")
     for name in (
         "representation_fidelity_status",
         "source_verified_status",
@@ -65,15 +66,15 @@ def command(
         "behavioral_fidelity_status",
         "configuration_ranking_status",
     ):
-        print(f"{name}: {getattr(verification, name)}")
+        say(f"{name}: {getattr(verification, name)}")
     for configuration in verification.configurations:
-        print(f"configuration {configuration.name}: {configuration.status}")
+        say(f"configuration {configuration.name}: {configuration.status}")
     if verification.held_out is not None:
-        print(f"held out: {verification.held_out.status}")
+        say(f"held out: {verification.held_out.status}")
     for line in assumption_lines(assumptions, verification.assumptions):
-        print(line)
+        say(line)
     for line in (*verification.blocked_by, *verification.reasons[:5]):
-        print(f"- {line}")
+        say(f"- {line}")
     if len(verification.reasons) > 5:
-        print(f"and {len(verification.reasons) - 5} more reasons in {output}")
+        say(f"and {len(verification.reasons) - 5} more reasons in {output}")
     return behavior_exit_code(verification)

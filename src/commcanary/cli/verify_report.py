@@ -10,6 +10,7 @@ import typer
 from commcanary.cli.checks import print_checks
 from commcanary.cli.options import Output
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 
 
 def command(
@@ -23,6 +24,6 @@ def command(
 
     with working(f"recomputing {report}"):
         verification = verify_report_stage(report, canary, output)
-    print(f"report verification: {verification.status}")
+    say(f"report verification: {verification.status}")
     print_checks(verification.checks)
     return report_exit_code(verification)

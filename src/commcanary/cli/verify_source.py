@@ -10,6 +10,7 @@ import typer
 from commcanary.cli.checks import print_checks
 from commcanary.cli.options import Output
 from commcanary.cli.progress import working
+from commcanary.cli.say import say
 
 
 def command(
@@ -23,6 +24,6 @@ def command(
 
     with working(f"checking {canary}"):
         verification = verify_source_stage(trace, canary, output)
-    print(f"source verification: {verification.status}")
+    say(f"source verification: {verification.status}")
     print_checks(verification.checks)
     return source_exit_code(verification)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from commcanary.cli.options import Output
+from commcanary.cli.say import say
 from commcanary.errors import UsageError
 from commcanary.units import show_bytes
 
@@ -58,7 +59,7 @@ def command(
     else:
         raise UsageError("give a segment or --profile, one of them")
     for line in _lines(found):
-        print(line)
+        say(line)
 
 
 def _lines(found: WhatIf) -> list[str]:
