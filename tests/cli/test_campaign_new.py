@@ -21,6 +21,24 @@ def test_the_closed_loop_is_chosen_where_compute_before_is_known(tmp_path: Path,
     assert run(["campaign", "new", "--from", str(trace), "-o", str(config)]) == 0
     assert load_config(config).replay.model == model
     assert ("does not know the compute before" in config.read_text()) is not known
+    names = [configuration.name for configuration in load_config(config).configurations]
+    left_out = "# overlap_friendly is left out: closed-loop-v1 does not read its overlap_efficiency."
+    assert ("overlap_friendly" in names, left_out in config.read_text()) == (not known, known)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".parquet"])
+def test_a_canary_is_no_source_and_is_named(tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    trace, canary, config = tmp_path / "trace.json", tmp_path / f"canary{suffix}", tmp_path / "my.yaml"
+    assert run(["synth", "mixed", "--events", "5", "-o", str(trace)]) == 0
+    assert run(["compile", str(trace), "-o", str(canary)]) == 0
+    capsys.readouterr()
+    for files in ([canary], [trace, canary]):
+        given = [part for file in files for part in ("--from", str(file))]
+        assert run(["campaign", "new", *given, "-o", str(config)]) == 3
+        error = capsys.readouterr().err
+        assert f"{canary}: format: is a canary (commcanary.canary." in error
+        assert "give a trace, or the profiles of a job" in error
+        assert not config.exists()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from commcanary.campaign.workload_sources import (
     SynthSource,
     files_of,
 )
+from commcanary.replay.model import model_named
 from commcanary.reporting.words import number
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def workload_rows(plan: Plan, representations: Iterable[RepresentationRow]) -> t
 def configuration_table(plan: Plan) -> ConfigurationTable:
     """The campaign's configurations where some workload uses them, then those of single workloads.
 
-    The slowdowns of the closed-loop model are left out where every configuration has them at 0.
+    A number that no workload's model reads is left out, and so are the slowdowns of the closed-loop model where
+    every configuration has them at 0.
     """
     used: list[tuple[Configuration, tuple[str, ...]]] = []
     if any(workload.configurations is None for workload in plan.config.workloads):
@@ -107,7 +109,12 @@ def configuration_table(plan: Plan) -> ConfigurationTable:
         for configuration in workload.configurations or ():
             own[configuration] = (*own.get(configuration, ()), workload.name)
     used += own.items()
-    shown = [name for name in PARAMETERS if name not in _SHOWN_IF_SET or any(getattr(c, name) for c, _ in used)]
+    read = frozenset[str]().union(*(model_named(plan.model(workload)).reads for workload in plan.workloads))
+    shown = [
+        name
+        for name in PARAMETERS
+        if name in read and (name not in _SHOWN_IF_SET or any(getattr(c, name) for c, _ in used))
+    ]
     return ConfigurationTable(
         labels=tuple(PARAMETERS[name] for name in shown),
         rows=tuple(ConfigurationRow(str(c.name), tuple(getattr(c, n) for n in shown), names) for c, names in used),

@@ -16,12 +16,14 @@ from commcanary.artifacts.trace import TRACE_FORMAT
 from commcanary.campaign.workload_sources import ChakraSource, FlightRecorderSource, KinetoSource, NsysSource
 from commcanary.errors import InputRefusal, Refusal, UsageError
 from commcanary.replay.configuration import NAMED
+from commcanary.replay.model import DEFAULT_MODEL, model_named
 from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.files import reading
 from commcanary.sources.flight_recorder.importer import import_flight_recorder
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.recognise import source_of
+from commcanary.stages.kinds import kind_of
 from commcanary.stages.reading import read_trace
 from commcanary.stages.source_settings import (
     chakra_settings,
@@ -43,6 +45,10 @@ _WHY_UNKNOWN = {
 }
 
 
+CLOSED_LOOP = "closed-loop-v1"
+_NO_CLOSED_LOOP = f"  # The source does not know the compute before each collective, which {CLOSED_LOOP} needs."
+
+
 def new_campaign_stage(files: Sequence[Path], output: Path) -> str:
     """Write a configuration for ``files`` (one trace, or the profiles of one job) and return the campaign's name.
 
@@ -53,7 +59,8 @@ def new_campaign_stage(files: Sequence[Path], output: Path) -> str:
     if output.exists():
         raise InputRefusal("", "is there already", "choose another name or remove it", file=str(output))
     name = re.sub(r"[^A-Za-z0-9._-]", "-", output.stem).lstrip("._-") or "campaign"
-    if _is_trace(files[0]):
+    traces = [_is_trace(path) for path in files]
+    if traces[0]:
         if len(files) > 1:
             raise UsageError("one trace a campaign file: add further workloads to it by hand")
         trace = read_trace(files[0])
@@ -92,10 +99,15 @@ def _imported(files: Sequence[Path], output: Path, name: str) -> tuple[list[str]
 
 
 def _is_trace(path: Path) -> bool:
+    """Whether ``path`` is a trace; raises ``InputRefusal`` for any other artifact of ours, which is no source."""
     try:
-        return path.suffix in SUFFIXES and format_of(path) == TRACE_FORMAT
+        stated = format_of(path) if path.suffix in SUFFIXES else ""
     except Refusal:
         return False
+    if stated.startswith("commcanary.") and stated != TRACE_FORMAT:
+        found = f"is a {kind_of(path).name} ({stated})"
+        raise InputRefusal("format", found, "give a trace, or the profiles of a job", file=str(path))
+    return stated == TRACE_FORMAT
 
 
 def _from(output: Path, path: Path) -> str:
@@ -111,14 +123,19 @@ def _text(name: str, source: Sequence[str], trace: Trace) -> str:
     if unknown:
         assume.append(f"    assume: {{{', '.join(f'{field}: 0' for field in unknown)}}}")
     status = "behaviorally_unverified" if unknown or trace.events.compute_uncertain.any() else "behaviorally_verified"
-    configurations = [
-        "  - {"
-        + ", ".join(
-            f"{key}: {value:g}" if isinstance(value, float) else f"{key}: {value}" for key, value in _changed(c)
-        )
-        + "}"
-        for c in NAMED.values()
-    ]
+    model = _model(trace.events)
+    reads = model_named(model).reads
+    configurations = []
+    for name_of, configuration in NAMED.items():
+        changed = _changed(configuration)
+        unread = [key for key, value in changed if key != "name" and key not in reads]
+        if unread:
+            configurations.append(f"  # {name_of} is left out: {model} does not read its {', '.join(unread)}.")
+        else:
+            numbers = ", ".join(
+                f"{key}: {value:g}" if isinstance(value, float) else f"{key}: {value}" for key, value in changed
+            )
+            configurations.append(f"  - {{{numbers}}}")
     no_dtype = any(signature.dtype is None for signature in trace.events.signatures)
     return "\n".join(
         [
@@ -147,7 +164,8 @@ def _text(name: str, source: Sequence[str], trace: Trace) -> str:
             *(["    # param_dtype: float32   # the source names no data type"] if no_dtype else []),
             "",
             "replay:",
-            *_model(trace.events),
+            *([] if model == CLOSED_LOOP else [_NO_CLOSED_LOOP]),
+            f"  model: {model}",
             "  seeds: [7]",
             "  iterations: 1",
             "",
@@ -155,14 +173,10 @@ def _text(name: str, source: Sequence[str], trace: Trace) -> str:
     )
 
 
-def _model(events: Events) -> list[str]:
+def _model(events: Events) -> str:
     """The closed loop where it can run: where the compute before each collective is known."""
-    if bool(np.all((events.compute_before_ns != UNKNOWN) | events.rank_compute_before_ns.known)):
-        return ["  model: closed-loop-v1"]
-    return [
-        "  # The source does not know the compute before each collective, which closed-loop-v1 needs.",
-        "  model: scheduler-v4",
-    ]
+    known = bool(np.all((events.compute_before_ns != UNKNOWN) | events.rank_compute_before_ns.known))
+    return CLOSED_LOOP if known else DEFAULT_MODEL
 
 
 def _unknown_fields(events: Events) -> list[str]:
