@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from tests.integrity.filled import filled
 from tests.integrity.tampering import tried
@@ -28,6 +29,8 @@ from commcanary.errors import CommCanaryError
 from commcanary.judge.ablation import ABLATION_COSTS, ablation_costs
 from commcanary.judge.compare import compare
 from commcanary.judge.policy import POLICY_OUTCOME, Policy, judged_by
+from commcanary.judge.reconcile import reconcile
+from commcanary.judge.reconciliation import RECONCILIATION
 from commcanary.judge.reference import Reference
 from commcanary.judge.statistics import DECISIONS, decision_statistics
 from commcanary.replay.configuration import NAMED, Protocol
@@ -48,6 +51,7 @@ IN_THE_OTHER_MATRIX = {
     "source verification",
     "report verification",
     "behavior verification",
+    "overlap",  # tests/integrity/test_overlap_tamper.py
 }
 SEALED = {
     "comparison index",
@@ -60,7 +64,6 @@ SEALED = {
     "calibration",
     "what-if",
     "overlap study",
-    "overlap",
 }
 """Kinds that only ``campaign verify``, or the command that made them given the same inputs again, can catch."""
 
@@ -105,6 +108,12 @@ def ablations_made_again(names: tuple[str, ...], tolerances: Any) -> Any:
     return ablation_costs(chain()["reference"], names, tolerances)
 
 
+@cache
+def reconciled() -> Any:
+    whole = synthetic("mixed", 3, 30)
+    return reconcile({"whole": whole, "less": whole.derived(np.arange(29, dtype=np.int64), "window")})
+
+
 MADE_AGAIN: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], str]] = {
     # kind: (the honest document, made again with the settings that a document states, the command)
     DECISIONS.name: (
@@ -122,6 +131,7 @@ MADE_AGAIN: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], str]] = {
         ablations_again,
         "campaign verify",
     ),
+    RECONCILIATION.name: (lambda: reconciled(), lambda header: reconciled(), "reconcile"),
     PARAM_ACCOUNT.name: (lambda: chain()["account"], lambda header: chain()["account"], "export-param"),
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -43,11 +42,16 @@ def _loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def torchrun(python: str, ranks: int, job: str, *arguments: str) -> list[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    launcher = [python, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}", f"--master-port={port}"]
+    # standalone: the launcher binds its port itself, so that no other test can take it in between
+    launcher = [python, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
     return [*launcher, str(JOBS / job), *arguments]
+
+
+def uncaptured(command: list[str]) -> str:
+    """What the job prints when nothing records it."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
 
 
 def captured(output: Path, command: list[str]) -> Trace:
@@ -120,6 +124,7 @@ def test_failing_rank_fails_the_capture_and_its_shards_are_kept(
     python: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     kept, output = tmp_path / "kept", tmp_path / "out" / "trace.json"
+    output.parent.mkdir()
     command = torchrun(python, 2, "every_call.py", "raise")
     code = run(["capture", "-o", str(output), "--auto", "--preserve-on-failure", str(kept), "--", *command])
     assert code == EXIT_CHILD_FAILED
@@ -135,7 +140,7 @@ def test_failing_rank_fails_the_capture_and_its_shards_are_kept(
 def test_gradients_of_ddp_are_seen_and_unchanged(
     python: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    plain = subprocess.run(torchrun(python, 3, "ddp.py"), capture_output=True, text=True, check=True).stdout
+    plain = uncaptured(torchrun(python, 3, "ddp.py"))
     trace = captured(tmp_path / "trace.json", torchrun(python, 3, "ddp.py"))
     (expected,) = re.findall(r"gradients (\w+)", plain)
     assert re.findall(r"gradients (\w+)", capfd.readouterr().out) == [expected]
@@ -152,7 +157,7 @@ def same_with_and_without(
     python: str, output: Path, capfd: pytest.CaptureFixture[str], job: str, *arguments: str
 ) -> tuple[Trace, str]:
     """The trace of a job of two ranks that prints the same digest with the recorder as without; and that line."""
-    plain = subprocess.run(torchrun(python, 2, job, *arguments), capture_output=True, text=True, check=True).stdout
+    plain = uncaptured(torchrun(python, 2, job, *arguments))
     trace = captured(output, torchrun(python, 2, job, *arguments))
     (expected,) = re.findall(r"digest (.+)", plain)
     assert re.findall(r"digest (.+)", capfd.readouterr().out) == [expected]
