@@ -74,5 +74,5 @@ def test_samples_that_fit_no_memory_are_refused_before_they_are_made(
     for model in ("scheduler-v4", "closed-loop-v1"):
         assert run(["replay", canary, "-o", report, "--iterations", "1000000000", "--model", model]) == 3
         said = capfd.readouterr().err
-        assert "samples, more than 500000000" in said
+        assert "samples, more than 50,000,000" in said
         assert said.count("\n") == 1

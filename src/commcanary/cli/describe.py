@@ -163,6 +163,8 @@ def _behavior(header: BehaviorVerification, stored: Stored[BehaviorVerification]
         ("metric", "source, fastest first", "canary", "tau-b"),
         [(o.metric, ", ".join(o.source), ", ".join(o.canary), o.kendall_tau_b) for o in ranking.orders],
     )
+    for line in header.remarks:
+        say(f"remark: {line}")
     for line in (*header.blocked_by, *header.reasons[:20]):
         say(f"- {line}")
     if len(header.reasons) > 20:

@@ -73,6 +73,8 @@ def command(
         say(f"held out: {verification.held_out.status}")
     for line in assumption_lines(assumptions, verification.assumptions):
         say(line)
+    for line in verification.remarks:
+        say(f"remark: {line}")
     for line in (*verification.blocked_by, *verification.reasons[:5]):
         say(f"- {line}")
     if len(verification.reasons) > 5:

@@ -93,7 +93,8 @@ class BehaviorVerification(
     """``status`` is behaviorally_verified, behaviorally_unverified or failed.
 
     ``blocked_by`` says what stands against the strong verdict though nothing failed: assumptions and capture
-    uncertainty. ``reasons`` holds one line per failed check. ``trace`` and ``canary`` are content ids.
+    uncertainty. ``reasons`` holds one line per failed check, ``remarks`` one for tolerances that are not the
+    defaults and for each test that nothing could have failed. ``trace`` and ``canary`` are content ids.
     """
 
     status: str
@@ -114,6 +115,7 @@ class BehaviorVerification(
     configurations: tuple[ConfigurationBehavior, ...]
     ranking: Ranking
     held_out: HeldOut | None = None
+    remarks: tuple[str, ...] = ()
 
 
 BEHAVIOR = document_kind("behavior verification", BEHAVIOR_FORMAT, BehaviorVerification)

@@ -134,6 +134,7 @@ def _behavior(verdict: BehaviorVerification) -> list[str]:
                 "configuration_ranking_status",
             )
         ),
+        *(f"remark: {line}" for line in verdict.remarks),
         *verdict.blocked_by,
         *verdict.reasons,
     ]

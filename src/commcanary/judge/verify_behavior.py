@@ -22,6 +22,7 @@ from commcanary.judge.behavior_checks import behavior_under, failures
 from commcanary.judge.checks import first_failure
 from commcanary.judge.ranking import Ranking, rank
 from commcanary.judge.reference import Outcome, Reference, ranked_values
+from commcanary.judge.remarks import remarks
 from commcanary.judge.source_verification import PARTIAL_SOURCE_VERIFIED, SOURCE_VERIFIED
 from commcanary.judge.tolerances import Tolerances
 from commcanary.judge.verify_source import verify_source
@@ -82,6 +83,7 @@ def verify_behavior(reference: Reference, canary: Canary, tolerances: Tolerances
         configurations=configurations,
         ranking=ranking,
         held_out=held_out,
+        remarks=tuple(remarks(tolerances, configurations, ranking, held_out)),
     )
 
 
