@@ -19,7 +19,7 @@ from commcanary.campaign.names import (
     free_names,
 )
 from commcanary.campaign.study_config import study_files
-from commcanary.campaign.workload_sources import SynthSource, files_of
+from commcanary.campaign.workload_sources import NsysSource, SynthSource, files_of
 from commcanary.campaign.yaml_text import load_yaml
 from commcanary.errors import InputRefusal, Refusal
 from commcanary.judge.policy import Policy
@@ -163,6 +163,8 @@ def _check_source(workload: Workload, folder: Path) -> None:
     if isinstance(source, SynthSource) and (source.events or DEFAULT_EVENTS) * source.repeat > MAX_EVENTS:
         found = f"makes {source.events or DEFAULT_EVENTS} events {source.repeat} times"
         raise InputRefusal("source.repeat", found, f"give at most {MAX_EVENTS} events in all")
+    if isinstance(source, NsysSource):
+        _check_trim("source.trim_s", source.trim_s)
     for key, name in files_of(source).items():
         _existing(f"source.{key}", folder / name)
 
@@ -185,8 +187,7 @@ def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path) -> 
     if entry.against is not None and (entry.against not in names or entry.against == entry.name):
         others = ", ".join(name for name in names if name != entry.name) or "no other entry"
         raise InputRefusal("against", f"{entry.against!r} is no other entry of overlap", f"known are {others}")
-    if entry.trim_s is not None and not entry.trim_s[0] < entry.trim_s[1]:
-        raise InputRefusal("trim_s", f"is {list(entry.trim_s)}", "give start and end in seconds, start below end")
+    _check_trim("trim_s", entry.trim_s)
     anchors = entry.phase_anchors
     patterns = {f"ranges[{number}]": pattern for number, pattern in enumerate(entry.ranges)}
     patterns |= {f"communication_kernels.{family}": pattern for family, pattern in entry.communication_kernels.items()}
@@ -197,6 +198,11 @@ def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path) -> 
             re.compile(pattern)
         except re.error as error:
             raise InputRefusal(key, f"{pattern!r} is no regular expression ({error})", "correct it") from error
+
+
+def _check_trim(place: str, trim_s: tuple[float, float] | None) -> None:
+    if trim_s is not None and not trim_s[0] < trim_s[1]:
+        raise InputRefusal(place, f"is {list(trim_s)}", "give start and end in seconds, start below end")
 
 
 def _check_methods(workload: Workload, methods: dict[str, str]) -> None:

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from commcanary.campaign.workload_sources import KinetoSource
-
-NonNegative = Annotated[float, msgspec.Meta(ge=0)]
+from commcanary.campaign.workload_sources import KinetoSource, Seconds
+from commcanary.units import MAX_TIME_US
 
 
 class AnchorConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -16,7 +15,7 @@ class AnchorConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     forward: str
     backward: str
-    step_gap_ms: NonNegative = 1.0
+    step_gap_ms: Annotated[float, msgspec.Meta(ge=0, le=MAX_TIME_US / 1e3)] = 1.0
 
 
 class OverlapConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,7 +30,7 @@ class OverlapConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     last_step: Literal["keep", "drop"] | None = None
     rounding: Literal["ns", "us"] | None = None
     edges: Literal["clip", "inside"] = "clip"
-    trim_s: tuple[NonNegative, NonNegative] | None = None
+    trim_s: tuple[Seconds, Seconds] | None = None
     ranges: tuple[str, ...] = ()
     device: str | None = None
     phase_anchors: AnchorConfig | None = None

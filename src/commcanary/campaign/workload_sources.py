@@ -8,6 +8,7 @@ import msgspec
 
 from commcanary.replay.configuration import LARGEST_SEED
 from commcanary.sources.synthetic.registry import MAX_EVENTS
+from commcanary.units import MAX_TIME_US
 
 Rank = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,9}$")]
 
@@ -15,6 +16,10 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=MAX_EVENTS)]
 """A number of things of which a trace has no more than events."""
 
 Seed = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_SEED)]
+
+OffsetUs = Annotated[float, msgspec.Meta(ge=-MAX_TIME_US, le=MAX_TIME_US)]
+
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=MAX_TIME_US / 1e6)]
 
 Paths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 """Files, relative to the configuration file."""
@@ -48,7 +53,7 @@ class KinetoSource(_Strict, tag_field="kind", tag="kineto", frozen=True, kw_only
 
     profiles: Paths
     clock: ClockSource = "unknown"
-    clock_offsets_us: dict[Rank, float] = {}
+    clock_offsets_us: dict[Rank, OffsetUs] = {}
     phase: str | None = None
     phase_annotations: tuple[str, ...] = ()
     assume_default_group: bool = False
@@ -60,8 +65,8 @@ class NsysSource(_Strict, tag_field="kind", tag="nsys", frozen=True, kw_only=Tru
 
     exports: Paths
     clock: ClockSource = "unknown"
-    clock_offsets_us: dict[Rank, float] = {}
-    trim_s: tuple[float, float] | None = None
+    clock_offsets_us: dict[Rank, OffsetUs] = {}
+    trim_s: tuple[Seconds, Seconds] | None = None
     phase: str | None = None
     phase_annotations: tuple[str, ...] = ()
     assume_default_group: bool = False
@@ -87,7 +92,7 @@ class FlightRecorderSource(_Strict, tag_field="kind", tag="flight-recorder", fro
     dumps: Paths
     ranks: tuple[Seed, ...] = ()
     clock: Literal["unknown", "shared", "offsets"] = "unknown"
-    clock_offsets_us: dict[Rank, float] = {}
+    clock_offsets_us: dict[Rank, OffsetUs] = {}
     phase: str | None = None
     process_group: str | None = None
 

@@ -64,12 +64,12 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             "max_false_negatives": (0, math.inf),
             "max_undecided": (0, math.inf),
             "min_runs": (1, math.inf),
-            "tie_band_points": (0.0, math.inf),
+            "tie_band_points": (0.0, 100.0),
         }
         for name, (low, high) in ranges.items():
             value = getattr(self, name)
             if value is not None and not (low <= value <= high and math.isfinite(value)):
-                raise InputRefusal(f"policy.{name}", f"is {value!r}", f"give {low:g} to {high:g}")
+                raise InputRefusal(name, f"is {value!r}", f"give {low:g} to {high:g}")
 
 
 class PolicyOutcome(
