@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from commcanary.cli.options import Assume, Model, Output, numbers
+from commcanary.cli.options import Assume, Output, numbers, without_effect
 from commcanary.cli.progress import working
 from commcanary.cli.say import say
 from commcanary.errors import UsageError
@@ -17,27 +17,46 @@ def command(
     trace: Annotated[Path, typer.Argument(help="Trace to make a control of.")],
     output: Output,
     method: Annotated[str, typer.Option(help="isolated, random, frequency, cluster or stratified.")],
-    sample_count: Annotated[int, typer.Option(help="Events that random draws.")] = 8,
-    cluster_count: Annotated[int, typer.Option(help="Medoids per shape that cluster keeps.")] = 8,
-    strata_per_group: Annotated[int, typer.Option(help="Draws per shape of stratified.")] = 4,
-    seed: Annotated[int, typer.Option(help="Seed of the drawing methods.")] = 0,
-    model: Model = "scheduler-v4",
+    sample_count: Annotated[int | None, typer.Option(help="Events that random draws.  [default: 8]")] = None,
+    cluster_count: Annotated[
+        int | None, typer.Option(help="Medoids per shape that cluster keeps.  [default: 8]")
+    ] = None,
+    strata_per_group: Annotated[int | None, typer.Option(help="Draws per shape of stratified.  [default: 4]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the drawing methods.  [default: 0]")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Replay model by which stratified ranks.  [default: scheduler-v4]")
+    ] = None,
     assume: Assume = None,
 ) -> None:
     """Make a control: a representation that must be able to fail."""
+    from commcanary.controls.registry import SETTINGS_READ
     from commcanary.controls.settings import ControlSettings
-    from commcanary.stages.represent import DDMIN, represent_stage
+    from commcanary.replay.model import DEFAULT_MODEL
+    from commcanary.stages.represent import DDMIN, RANKED, represent_stage
 
     if method == DDMIN:
         raise UsageError("--method ddmin: reducing asks an oracle and has a command of its own, commcanary reduce")
+    given = {
+        "sample_count": sample_count,
+        "cluster_count": cluster_count,
+        "strata_per_group": strata_per_group,
+        "seed": seed,
+    }
+    if method in SETTINGS_READ:
+        unread: dict[str, object] = {
+            f"--{name.replace('_', '-')}": value for name, value in given.items() if name not in SETTINGS_READ[method]
+        }
+        if method != RANKED:
+            unread |= {"--model": model, "--assume": assume}
+        without_effect(unread, f"--method {method} does not read it")
     with working(f"making {method}"):
         control = represent_stage(
             trace,
             output,
             method,
-            ControlSettings(sample_count, cluster_count, strata_per_group, seed),
+            ControlSettings(**{name: value for name, value in given.items() if value is not None}),
             [],
-            model=model,
+            model=model or DEFAULT_MODEL,
             protocol={"seeds": [7]},
             assumptions=numbers("--assume", assume),
         )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from commcanary.cli.options import Output
+from commcanary.cli.options import Output, without_effect
 from commcanary.cli.say import say
 from commcanary.cli.written import Written
 from commcanary.judge.thresholds import Thresholds
@@ -77,6 +77,8 @@ def command(
     html: Annotated[Path | None, typer.Option(help="Also write the comparison as a page."), Written()] = None,
 ) -> int:
     """Compare two reports of one canary."""
+    if confidence is None:
+        without_effect({"--canary": canary}, "it gives intervals, which go with --confidence")
     from commcanary.judge.compare import comparison_exit_code
     from commcanary.judge.reasons import interval_lines
     from commcanary.stages.compare import compare_stage

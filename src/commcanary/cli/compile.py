@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from commcanary.cli.options import Assume, Model, numbers
+from commcanary.cli.options import Assume, numbers, without_effect
 from commcanary.cli.progress import working
 from commcanary.cli.say import say
 from commcanary.cli.written import Written
@@ -52,19 +52,22 @@ def command(
         bool, typer.Option("--behavior-search", help="Find the smallest canary that behaves like its source.")
     ] = False,
     behavior_search_min_sample_limit: Annotated[
-        int, typer.Option(min=1, help="Smallest sample limit that the search tries.")
-    ] = 2,
+        int | None, typer.Option(min=1, help="Smallest sample limit that the search tries.  [default: 2]")
+    ] = None,
     held_out: Annotated[
         Path | None, typer.Option(help="File of configurations that the search reports apart and never chooses by.")
     ] = None,
-    model: Model = "scheduler-v4",
+    model: Annotated[
+        str | None, typer.Option("--model", help="Replay model that verifies.  [default: scheduler-v4]")
+    ] = None,
     assume: Assume = None,
 ) -> None:
     """Compile a trace into a canary."""
     from commcanary.compile.compiler import CompileSettings
     from commcanary.compile.fidelity import ERROR_FIELDS, LOSSLESS
+    from commcanary.replay.model import DEFAULT_MODEL
     from commcanary.stages.behavior_gate import BehaviorGate
-    from commcanary.stages.behavior_search import behavior_search_stage, ledger_path
+    from commcanary.stages.behavior_search import SMALLEST_LIMIT, behavior_search_stage, ledger_path
     from commcanary.stages.compile import compile_stage
     from commcanary.stages.configurations import read_configurations
 
@@ -86,14 +89,19 @@ def command(
         budget={name: value for name, value in budget.items() if value is not None},
     )
     gated = require_behavior_verification or behavior_search
-    if not gated and (reference_trace is not None or held_out is not None):
-        raise UsageError(
-            "--reference-trace and --held-out go with --require-behavior-verification or --behavior-search"
+    if not gated:
+        without_effect(
+            {"--reference-trace": reference_trace, "--held-out": held_out, "--model": model, "--assume": assume},
+            "it goes with --require-behavior-verification or --behavior-search",
+        )
+    if not behavior_search:
+        without_effect(
+            {"--behavior-search-min-sample-limit": behavior_search_min_sample_limit}, "it goes with --behavior-search"
         )
     if behavior_search and (lossless_timing or timing_sample_limit or quantum_us or max_events):
         raise UsageError("--behavior-search chooses the timing of the whole trace; leave other timing options out")
     gate = BehaviorGate(
-        model,
+        model or DEFAULT_MODEL,
         held_out=() if held_out is None else read_configurations(held_out),
         assumptions=numbers("--assume", assume),
     )
@@ -104,7 +112,7 @@ def command(
                 output,
                 gate,
                 original_path=reference_trace,
-                min_sample_limit=behavior_search_min_sample_limit,
+                min_sample_limit=behavior_search_min_sample_limit or SMALLEST_LIMIT,
                 budget=settings.budget,
                 progress=progress,
             )

@@ -40,6 +40,16 @@ CommunicationKernels = Annotated[
 ]
 
 
+def without_effect(options: Mapping[str, object], why: str) -> None:
+    """Raise ``UsageError`` naming the first option that was given and changes nothing, and ``why``.
+
+    An option was given where its value is neither None nor False nor empty.
+    """
+    for option, value in options.items():
+        if value is not None and value is not False and value != []:
+            raise UsageError(f"{option} changes nothing: {why}")
+
+
 def numbers(option: str, given: list[str] | None) -> dict[str, float]:
     """``["a=1", ...]`` as a dict.
 

@@ -18,6 +18,7 @@ from commcanary.cli.options import (
     Phase,
     PhaseAnnotations,
     Repair,
+    without_effect,
 )
 from commcanary.cli.progress import working
 from commcanary.cli.say import say
@@ -57,7 +58,9 @@ def command(
         list[str] | None,
         typer.Option(metavar="PHASE=REGEX", help="Kernels that start forward and backward, if nothing is annotated."),
     ] = None,
-    step_gap_ms: Annotated[float, typer.Option(min=0.0, help="With anchors: a longer gap starts a step.")] = 1.0,
+    step_gap_ms: Annotated[
+        float | None, typer.Option(min=0.0, help="With anchors: a longer gap starts a step.  [default: 1]")
+    ] = None,
     assume_shared_clock: AssumeSharedClock = False,
     estimate_clock: EstimateClock = False,
     clock_offset_us: ClockOffsets = None,
@@ -113,12 +116,14 @@ def command(
         write_overlap_figures(overlap, figures)
 
 
-def _anchors(given: list[str] | None, step_gap_ms: float) -> PhaseAnchors | None:
-    from commcanary.timeline.phase_anchors import PHASES, PhaseAnchors
+def _anchors(given: list[str] | None, step_gap_ms: float | None) -> PhaseAnchors | None:
+    from commcanary.timeline.phase_anchors import PHASES, STEP_GAP_US, PhaseAnchors
 
     if not given:
+        without_effect({"--step-gap-ms": step_gap_ms}, "it goes with --phase-anchor")
         return None
     patterns = dict(text.partition("=")[::2] for text in given)
     if sorted(patterns) != sorted(PHASES) or len(given) != len(PHASES):
         raise UsageError("--phase-anchor: give forward=REGEX and backward=REGEX, once each")
-    return PhaseAnchors(patterns["forward"], patterns["backward"], step_gap_ms * 1000)
+    gap_us = STEP_GAP_US if step_gap_ms is None else step_gap_ms * 1000
+    return PhaseAnchors(patterns["forward"], patterns["backward"], gap_us)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from commcanary.cli.options import Output
+from commcanary.cli.options import Output, without_effect
 from commcanary.cli.say import say
 from commcanary.errors import UsageError
 from commcanary.units import show_bytes
@@ -36,8 +36,10 @@ def command(
         typer.Option("--assume-even-ready", help="Parts of a bucket become ready evenly since the one before it."),
     ] = False,
     split: Annotated[str | None, typer.Option(metavar="BUCKET", help="Sweep the sizes of this bucket's parts.")] = None,
-    parts: Annotated[int, typer.Option(min=2, max=6, help="Most parts of a split.")] = 2,
-    grid: Annotated[int, typer.Option(min=2, max=1000, help="Places at which a bucket is cut at most.")] = 12,
+    parts: Annotated[int | None, typer.Option(min=2, max=6, help="Most parts of a split.  [default: 2]")] = None,
+    grid: Annotated[
+        int | None, typer.Option(min=2, max=1000, help="Places at which a bucket is cut at most.  [default: 12]")
+    ] = None,
     orders: Annotated[bool, typer.Option("--orders", help="Sweep the orders of the buckets, too.")] = False,
     nccl_tests: Annotated[
         Path | None, typer.Option(metavar="LOG", help="Fit startup and bandwidth to this log.")
@@ -45,9 +47,11 @@ def command(
 ) -> None:
     """Predict what splitting, moving or reordering buckets would do to a segment."""
     from commcanary.stages.whatif import whatif_of_profile_stage, whatif_stage
-    from commcanary.timeline.splits import Sweep
+    from commcanary.timeline.splits import GRID, PARTS, Sweep
 
-    sweep = Sweep(split, parts, grid, orders)
+    if split is None:
+        without_effect({"--parts": parts, "--grid": grid}, "it goes with --split")
+    sweep = Sweep(split, parts or PARTS, grid or GRID, orders)
     if segment is not None and profile is None:
         if step is not None or operation is not None or assume_even_ready:
             raise UsageError("--step, --operation and --assume-even-ready say what a --profile's segment is")

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 METHODS = ("isolated", "random", "frequency", "cluster", "stratified")
 """The names of ``--method``."""
 
-_SETTINGS_READ = {
+SETTINGS_READ = {
     "isolated": (),
     "random": ("sample_count", "seed"),
     "frequency": (),
     "cluster": ("cluster_count",),
     "stratified": ("strata_per_group", "seed"),
 }
+"""The settings that each method reads; no other can change it."""
+
 _KEEPS_POSITIONS = ("frequency", "cluster", "stratified")
 
 
@@ -48,7 +50,7 @@ def make_control(
         raise UsageError(f"no control is called {method!r}; known are {', '.join(METHODS)}")
     settings = settings or ControlSettings()
     index = _selected(trace.events, method, settings, exposed_us)
-    used = {name: getattr(settings, name) for name in _SETTINGS_READ[method]}
+    used = {name: getattr(settings, name) for name in SETTINGS_READ[method]}
     control = trace.derived(index, method, control={"method": method, **used})
     events = isolated.stripped(control.events) if method == "isolated" else control.events
     if method in _KEEPS_POSITIONS:

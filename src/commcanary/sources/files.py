@@ -35,6 +35,16 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
 
 
+def check_distinct(paths: Sequence[Path], files: Sequence[SourceFile]) -> None:
+    """Raise ``InputRefusal`` where two of ``paths`` hold the same bytes, so that what they say would count twice."""
+    seen: dict[str, Path] = {}
+    for path, file in zip(paths, files, strict=True):
+        if file.sha256 in seen:
+            found = f"holds the same bytes as {seen[file.sha256]}"
+            raise InputRefusal("", found, "give each file once", file=str(path))
+        seen[file.sha256] = path
+
+
 def source_files(paths: Sequence[Path]) -> tuple[SourceFile, ...]:
     """Base name, size and SHA-256 of each file as it lies on disk."""
     found = []

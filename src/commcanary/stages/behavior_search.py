@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from commcanary.compile.search import SearchResult
 
 
+SMALLEST_LIMIT = 2
+"""Timing records per group that a search tries at least, where nothing else is asked for."""
+
+
 def ledger_path(output: Path) -> Path:
     """Where the ledger of the canary ``output`` lies."""
     return output.with_suffix(".search.json")
@@ -35,7 +39,7 @@ def behavior_search_stage(
     gate: BehaviorGate,
     *,
     original_path: Path | None,
-    min_sample_limit: int = 2,
+    min_sample_limit: int = SMALLEST_LIMIT,
     budget: Mapping[str, float] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SearchResult:

@@ -45,10 +45,18 @@ def calibrate_stage(
     for path, name in zip(logs, chosen, strict=True):
         with naming(path):
             tables.append(calibrated(name, read_nccl_tests(path, on_error), settings))
+    _check_operation(settings.operation, tables)
     calibration = Calibration(tables=tuple(tables), source_files=source_files(logs))
     write_artifact(calibration_path(output), CALIBRATION, Stored(calibration))
     write_text(output, _yaml(calibration))
     return calibration
+
+
+def _check_operation(given: str | None, tables: Sequence[CalibratedTable]) -> None:
+    """Raise ``UsageError`` where the option serves no log, and is not what they measured either."""
+    stated = sorted({table.operation for table in tables})
+    if given is not None and given not in stated:
+        raise UsageError(f"--operation {given} changes nothing: the logs say {', '.join(stated)}; leave it out")
 
 
 def _names(logs: Sequence[Path], given: Sequence[str]) -> list[str]:

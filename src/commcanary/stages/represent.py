@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from commcanary.artifacts.trace import Trace
 
 DDMIN = "ddmin"
+RANKED = "stratified"
+"""The control that is made from a replay of the trace."""
 
 
 def represent_stage(
@@ -46,7 +48,7 @@ def represent_stage(
     check_suffix(output)
     trace = read_trace(trace_path)
     exposed = None
-    if method == "stratified":
+    if method == RANKED:
         seeds = convert(protocol, Protocol).seeds[:1]
         with naming(trace_path):
             events, _ = assumed(trace.events, assumptions)

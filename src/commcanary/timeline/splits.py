@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from commcanary.timeline.segment import Segment
 
+PARTS = 2
+"""Pieces of a bucket that is split, at most."""
+
 GRID = 12
 """A bucket whose parts become ready evenly is cut at multiples of this fraction of its bytes."""
 
@@ -27,7 +30,7 @@ class Sweep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is swept: ``bucket`` (None: none) in 2 to ``parts`` pieces at ``grid`` places, and all ``orders``."""
 
     bucket: str | None = None
-    parts: int = 2
+    parts: int = PARTS
     grid: int = GRID
     orders: bool = False
 

@@ -9,10 +9,11 @@ import msgspec
 
 from commcanary.artifacts.document import document_kind
 from commcanary.artifacts.stored import SourceFile
-from commcanary.errors import InputRefusal, UnknownValueRefusal
+from commcanary.errors import InputRefusal, UnknownValueRefusal, UsageError
 from commcanary.replay.calibrated import calibrated_configuration
 from commcanary.replay.configuration import Configuration
 from commcanary.sources.nccl_tests.reading import FACTOR_SLACK, bus_factor, seen_bus_factor
+from commcanary.sources.nccl_tests.table import OPERATION_OF_PROGRAM
 from commcanary.timeline.alpha_beta import AlphaBetaFit, fit_alpha_beta
 
 if TYPE_CHECKING:
@@ -30,13 +31,21 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True)
 class CalibrationSettings:
-    """``operation`` serves tables that do not say theirs. Sizes outside ``min_bytes`` to ``max_bytes`` are left out."""
+    """``operation`` serves tables that do not say theirs. Sizes outside ``min_bytes`` to ``max_bytes`` are left out.
+
+    Raises ``UsageError`` for an operation that no program of nccl-tests measures.
+    """
 
     operation: str | None = None
     side: Place = "out_of_place"
     min_bytes: int = 0
     max_bytes: int | None = None
     level: float = 0.95
+
+    def __post_init__(self) -> None:
+        known = sorted(set(OPERATION_OF_PROGRAM.values()))
+        if self.operation is not None and self.operation not in known:
+            raise UsageError(f"--operation {self.operation}: known are {', '.join(known)}")
 
 
 class SkippedRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ import numpy as np
 from commcanary.artifacts.events import ProcessGroup, Signature
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.clocks import ClockChoice
-from commcanary.sources.files import reading, source_files
+from commcanary.sources.files import check_distinct, reading, source_files
 from commcanary.sources.nsys.communicators import Process, communicators_of
 from commcanary.sources.nsys.database import LATEST_NS, UNKNOWN, Export, export_command, opened
 from commcanary.sources.nsys.device_rows import DeviceRows, device_rows
@@ -92,6 +92,8 @@ def read_nsys_timelines(paths: Sequence[Path | str], settings: NsysSettings) -> 
     cannot be read or lists no kernel.
     """
     files = [Path(path) for path in paths]
+    stated = source_files(files)
+    check_distinct(files, stated)
     settings = replace(settings, on_error="skip")
     table = CommunicationKernels(settings.kernel_rules)
     called = _called(files, settings, table)
@@ -105,7 +107,7 @@ def read_nsys_timelines(paths: Sequence[Path | str], settings: NsysSettings) -> 
     declared = choice.shared or choice.offsets_us or choice.estimate
     one_session = not declared and len(files) == 1
     clock = ClockChoice(shared=True) if one_session else choice
-    return NsysTimelines(tuple(found), source_files(files), clock, one_session)
+    return NsysTimelines(tuple(found), stated, clock, one_session)
 
 
 def _called(files: Sequence[Path], settings: NsysSettings, table: CommunicationKernels) -> list[_Called]:
