@@ -80,11 +80,17 @@ def test_split_of_a_measured_bucket(ddp: Path, tmp_path: Path) -> None:
     assert any("become ready evenly" in assumption for assumption in found.assumptions)
 
 
-def test_real_profile_is_predicted(shared_traces: Path, tmp_path: Path) -> None:
+def test_real_profile_in_which_nothing_waits_checks_nothing(
+    shared_traces: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     found = predicted(shared_traces / "kineto" / "nccl_data.json.gz", tmp_path / "w.json", "--step", "ProfilerStep#5")
-    assert found.model_check is not None
-    assert abs(found.model_check.error_pct) < 1
+    assert found.model_check is None
+    assert "nothing waited" in str(found.model_unchecked)
     assert len(found.segment.buckets) == 5
+    printed = capfd.readouterr().out
+    assert "measured 213532.750 us; the model is not checked" in printed
+    assert "all but waits 213532.750" in printed
+    assert "compute 213532.750" not in printed
 
 
 @pytest.mark.parametrize(

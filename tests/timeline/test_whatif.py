@@ -136,6 +136,20 @@ def test_measured_segment_checks_the_model() -> None:
     assert (check.error_us, check.error_pct) == (-3000, -1.364)
 
 
+def test_a_step_in_which_nothing_waited_checks_nothing() -> None:
+    early = [{"name": "g", "bytes": 1024, "ready_us": 0.0}]
+    given = segment(buckets=early)
+    same = predict(segment(buckets=early, measured_us=given.compute_us))
+    assert same.outcome.tail_us == 0
+    assert same.model_check is None
+    assert "nothing waited" in str(same.model_unchecked)
+    shorter = predict(segment(buckets=early, measured_us=given.compute_us / 2))
+    assert (shorter.model_unchecked, getattr(shorter.model_check, "error_pct", None)) == (None, 100)
+    waits = predict(segment(measured_us=given.compute_us))  # the model predicts a wait that was not there
+    assert waits.model_check is not None
+    assert predict(given).model_unchecked == "the segment was not measured"
+
+
 def parts(outcome: Outcome) -> float:
     return outcome.compute_us + outcome.tail_us + outcome.slowdown_us
 

@@ -62,11 +62,12 @@ def command(
         )
     else:
         raise UsageError("give a segment or --profile, one of them")
-    for line in _lines(found):
+    for line in _lines(found, measured=profile is not None):
         say(line)
 
 
-def _lines(found: WhatIf) -> list[str]:
+def _lines(found: WhatIf, *, measured: bool) -> list[str]:
+    """``measured``: the segment is a profile's, whose compute is all time but that of waits."""
     law = found.law
     lines = [
         f"prediction for {found.segment.name}: startup {law.startup_us:.3f} us, {law.bandwidth_gb_s:.6g} GB/s "
@@ -84,8 +85,11 @@ def _lines(found: WhatIf) -> list[str]:
             f"({check.error_pct:+.1f} %)"
             + (f": smaller gains than {abs(check.error_us):.3f} us mean nothing" if check.error_us else "")
         )
+    elif found.segment.measured_us is not None:
+        lines.append(f"measured {found.segment.measured_us:.3f} us; the model is not checked: {found.model_unchecked}")
     ranked = sorted(found.variants, key=lambda outcome: (outcome.step_us, outcome.startups))
-    lines += [_line(found.outcome), *(_line(outcome) for outcome in ranked[:_SHOWN])]
+    compute = "all but waits" if measured else "compute"
+    lines += [_line(outcome, compute) for outcome in (found.outcome, *ranked[:_SHOWN])]
     if len(ranked) > _SHOWN:
         lines.append(f"and {len(ranked) - _SHOWN} more variants in the file")
     if found.skipped:
@@ -94,12 +98,12 @@ def _lines(found: WhatIf) -> list[str]:
     return lines
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: Outcome, compute: str) -> str:
     between = (
         "" if outcome.low_us is None or outcome.high_us is None else (f" [{outcome.low_us:.3f}, {outcome.high_us:.3f}]")
     )
     return (
-        f"{outcome.name}: {outcome.step_us:.3f} us{between} = compute {outcome.compute_us:.3f} + tail "
+        f"{outcome.name}: {outcome.step_us:.3f} us{between} = {compute} {outcome.compute_us:.3f} + tail "
         f"{outcome.tail_us:.3f} + slowdown {outcome.slowdown_us:.3f}; gain {outcome.gain_us:.3f} us "
         f"({outcome.gain_without_interference_us:.3f} without interference), {outcome.startups} startups, "
         f"peak buffer {show_bytes(outcome.peak_buffer_bytes)}"

@@ -94,7 +94,7 @@ class WhatIf(
 ):
     """Predictions for one segment. ``law_from`` says whose law it is; ``fit`` is null where it was given.
 
-    ``model_check`` is null where the segment was not measured, ``parameters`` empty where its profile does not
+    ``model_check`` is null where ``model_unchecked`` says why, ``parameters`` empty where its profile does not
     say when they are ready. ``skipped`` names orders that would stand still.
     """
 
@@ -111,6 +111,7 @@ class WhatIf(
     skipped: tuple[str, ...]
     best: str
     model_check: ModelCheck | None
+    model_unchecked: str | None
     parameters: tuple[ParameterReady, ...]
     assumptions: tuple[str, ...]
     source_files: tuple[SourceFile, ...] = ()
@@ -141,6 +142,7 @@ def predict(
         except InputRefusal as refusal:  # an order in which compute waits for ever
             skipped.append(f"{variant.name}: {refusal.place} {refusal.found}")
     first = base.outcome(base)
+    unchecked = _unchecked(segment, base)
     return WhatIf(
         label="prediction",
         segment=segment,
@@ -154,7 +156,8 @@ def predict(
         variants=tuple(outcomes),
         skipped=tuple(skipped),
         best=min([first, *outcomes], key=lambda outcome: (outcome.step_us, outcome.startups)).name,
-        model_check=_model_check(segment, base),
+        model_check=None if unchecked else _model_check(segment, base),
+        model_unchecked=unchecked,
         parameters=tuple(_listed(bucket, p) for bucket in segment.buckets for p in bucket.parameters),
         assumptions=(*ASSUMPTIONS, *_said(segment)),
     )
@@ -246,9 +249,21 @@ def _law(
     return fit, fit.law, "measured collectives"
 
 
-def _model_check(segment: Segment, base: _Predicted) -> ModelCheck | None:
+NOT_MEASURED = "the segment was not measured"
+NO_WAIT = "nothing waited for a bucket, as measured and as predicted: the two lengths are one number"
+
+
+def _unchecked(segment: Segment, base: _Predicted) -> str | None:
+    """Why the measurement says nothing about the model, or None."""
     if segment.measured_us is None:
-        return None
+        return NOT_MEASURED
+    if r3(segment.measured_us) == r3(segment.compute_us) == r3(base.schedule.step):
+        return NO_WAIT
+    return None
+
+
+def _model_check(segment: Segment, base: _Predicted) -> ModelCheck:
+    assert segment.measured_us is not None
     error = base.schedule.step - segment.measured_us
     percent = 100 * error / segment.measured_us if segment.measured_us else 0.0
     return ModelCheck(r3(segment.measured_us), r3(base.schedule.step), r3(error), r3(percent))
