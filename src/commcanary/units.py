@@ -85,10 +85,20 @@ def show_us(us: float) -> str:
     return f"{us:.3f} us"
 
 
+def show_count(number: int, what: str) -> str:
+    """``1 event``, ``2 events``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def show_ratio(larger_is_better: float) -> str:
-    """A size ratio with its direction: ``2.56x smaller``, ``1.13x LARGER``, ``same size``."""
+    """A size ratio with its direction: ``2.56x smaller``, ``1.13x LARGER``, ``same size``.
+
+    A ratio that two decimals print as 1.00 is ``about the same size``.
+    """
     if larger_is_better == 1.0:
         return "same size"
+    if larger_is_better > 0 and "1.00" in (f"{larger_is_better:.2f}", f"{1.0 / larger_is_better:.2f}"):
+        return "about the same size"
     if larger_is_better > 1.0:
         return f"{larger_is_better:.2f}x smaller"
     return f"{1.0 / larger_is_better:.2f}x LARGER" if larger_is_better > 0 else "LARGER"

@@ -219,9 +219,8 @@ def _check_methods(workload: Workload, methods: dict[str, str]) -> None:
 
 def _existing(place: str, path: Path) -> None:
     if not path.is_file():
-        raise InputRefusal(
-            place, f"names {path}, which is not there", "paths count from the configuration file's folder"
-        )
+        found = "is a folder" if path.is_dir() else "is a device or pipe" if path.exists() else "is not there"
+        raise InputRefusal(place, f"names {path}, which {found}", "paths count from the configuration file's folder")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from commcanary.cli.progress import working
 from commcanary.cli.say import complain, say
 from commcanary.cli.written import Written
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT, EXIT_REFUSED
+from commcanary.units import show_count
 
 Results = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign: results/NAME.")]
 
@@ -111,7 +112,7 @@ def verify(
             results, tuple(reporting_derivations()), sample=sample, seed=seed, progress=progress
         )
     held = "made by another version" if found.other_version else "holds"
-    verdict = f"{len(found.differs)} differences" if found.differs else held
+    verdict = show_count(len(found.differs), "difference") if found.differs else held
     say(f"seal {found.root}: {verdict}; {found.files} files hashed, {found.derived} of {found.derivable} derived again")
     for line in (*found.differs, *(f"made by another version: {field}" for field in found.other_version)):
         say(f"- {line}")

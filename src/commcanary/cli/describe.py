@@ -31,7 +31,7 @@ from commcanary.judge.statistics import DecisionStatistics
 from commcanary.replay.report import ReportHeader
 from commcanary.timeline.measure import device_label
 from commcanary.timeline.overlap import Overlap
-from commcanary.units import show_bytes, us_from_ns
+from commcanary.units import show_bytes, show_count, us_from_ns
 
 if TYPE_CHECKING:
     from commcanary.artifacts.stored import Stored
@@ -53,7 +53,8 @@ def _describe(header: object, stored: Stored[Any]) -> None:
 def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
     trace = from_stored(stored)
     events = trace.events
-    say(f"workload {trace.workload_name}: {len(trace)} events, {us_from_ns(int(events.gap_ns.sum())):.3f} us of gaps")
+    gaps_us = us_from_ns(int(events.gap_ns.sum()))
+    say(f"workload {trace.workload_name}: {show_count(len(trace), 'event')}, {gaps_us:.3f} us of gaps")
     if header.lineage is not None:
         lineage = header.lineage
         say(f"derived from {lineage.derived_from[:12]} by {lineage.method}: {lineage.source_events} events there")
@@ -141,7 +142,8 @@ def _verification(header: ReportVerification | SourceVerification, stored: Store
 
 @_describe.register(BehaviorVerification)
 def _behavior(header: BehaviorVerification, stored: Stored[BehaviorVerification]) -> None:
-    say(f"status {header.status}: {header.canary_events} events against {header.source_events} of the source")
+    kept = show_count(header.canary_events, "event")
+    say(f"status {header.status}: {kept} against {header.source_events} of the source")
     for name in msgspec.structs.asdict(header):
         if name.endswith("_status"):
             say(f"{name}: {getattr(header, name)}")

@@ -69,7 +69,8 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         for name, (low, high) in ranges.items():
             value = getattr(self, name)
             if value is not None and not (low <= value <= high and math.isfinite(value)):
-                raise InputRefusal(name, f"is {value!r}", f"give {low:g} to {high:g}")
+                allowed = f"{low:g} to {high:g}" if math.isfinite(high) else f"a finite number of {low:g} or more"
+                raise InputRefusal(name, f"is {value!r}", f"give {allowed}")
 
 
 class PolicyOutcome(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commcanary.artifacts.jsontext import convert
 from commcanary.errors import InputRefusal
-from commcanary.judge.reference import MAX_CONFIGURATIONS
+from commcanary.judge.reference import MAX_CONFIGURATIONS, by_name
 from commcanary.replay.configuration import Configuration
 from commcanary.stages.reading import naming
 
@@ -28,4 +28,5 @@ def read_configurations(path: Path) -> list[Configuration]:
         if len(found) > MAX_CONFIGURATIONS:
             remedy = f"at most {MAX_CONFIGURATIONS} are ranked together: give several files"
             raise InputRefusal("configurations", f"is a list of {len(found):,}", remedy)
+        by_name(found)
         return found

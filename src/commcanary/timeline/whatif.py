@@ -172,9 +172,13 @@ class _Predicted:
         self.law = law
         self.interference = Interference(segment.compute_slowdown, segment.transfer_slowdown)
         if variant.slowdown_us is not None:
-            self.interference = interference_of_slowdown(
-                self.compute, variant.buckets, law, segment.transfer_slowdown, variant.slowdown_us
-            )
+            try:
+                self.interference = interference_of_slowdown(
+                    self.compute, variant.buckets, law, segment.transfer_slowdown, variant.slowdown_us
+                )
+            except InputRefusal as refusal:
+                place = f"variant {variant.name}: {refusal.place}"
+                raise InputRefusal(place, refusal.found, refusal.remedy) from refusal
         self.schedule = self._at(law)
         self.free = scheduled(self.compute, variant.buckets, law)
         self.low, self.high = self._ends(fit)

@@ -57,7 +57,7 @@ def check_same_job(ranks: Sequence[RankCalls]) -> None:
             raise InputRefusal(
                 calls.places.rank,
                 f"is {job.rank} in {seen[job.rank].name} as well",
-                "give one profile per rank",
+                "give one file per rank",
                 file=calls.name,
             )
         seen[job.rank] = calls
