@@ -44,6 +44,11 @@ class CommCanaryError(Exception):
 
     exit_code: ClassVar[int] = EXIT_REFUSED
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is printed, a line each: one, unless what was refused is a list."""
+        return (str(self),)
+
 
 class UsageError(CommCanaryError):
     """The command line itself is wrong (unknown name, options that exclude each other)."""

@@ -34,8 +34,13 @@ class ChangeRefusal(IntegrityRefusal):
         super().__init__(place, found, remedy, file=file)
         self.differences = differences
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The refusal, and every difference."""
+        return (super().__str__(), *(f"  {difference}" for difference in self.differences))
+
     def __str__(self) -> str:
-        return "\n  ".join((super().__str__(), *self.differences))
+        return "\n".join(self.lines)
 
 
 def frozen_path(results: Path) -> Path | None:

@@ -109,7 +109,9 @@ def run(arguments: list[str]) -> int:
     except CommCanaryError as error:
         if "--debug" in arguments:
             traceback.print_exc()
-        complain(f"commcanary: {error}")
+        first, *more = error.lines
+        for line in (f"commcanary: {first}", *more):
+            complain(line)
         return error.exit_code
     except Exception as error:
         if "--debug" in arguments:
