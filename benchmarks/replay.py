@@ -87,7 +87,7 @@ def main() -> None:
     report("closed-loop-v1 prepare, consumed at once", count, best_of(2, lambda: loop.prepare(events)))
     report("closed-loop-v1 run, consumed at once", count, best_of(5, lambda: loop.run(at_once, baseline, (7,), 1)))
     report("closed-loop-v1 run, several in flight", count, best_of(3, lambda: loop.run(later, baseline, (7,), 1)))
-    beside = msgspec.structs.replace(baseline, compute_slowdown=0.16, transfer_slowdown=0.8125)
+    beside = msgspec.structs.replace(baseline, name="beside", compute_slowdown=0.16, transfer_slowdown=0.8125)
     report("closed-loop-v1 run, in flight, interference", count, best_of(3, lambda: loop.run(later, beside, (7,), 1)))
 
 
