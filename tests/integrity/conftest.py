@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.stages.campaigns import make_campaign, write_config
+
+from commcanary.stages.seal import seal_stage
 
 
 def changed(value: Any) -> Any:
@@ -64,3 +69,18 @@ def every_mutation(document: Any) -> Iterator[tuple[str, Any]]:
 def mutations() -> Callable[[Any], Iterator[tuple[str, Any]]]:
     """Yields (place and kind of change, changed document) for every leaf, key and pair of neighbours."""
     return every_mutation
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small sealed campaign, not to be changed."""
+    folder = tmp_path_factory.mktemp("sealed")
+    make_campaign(folder / "small", write_config(folder))
+    seal_stage(folder / "small", folder / "small.yaml")
+    return folder / "small"
+
+
+@pytest.fixture
+def results(sealed: Path, tmp_path: Path) -> Path:
+    """The same, to be changed."""
+    return Path(shutil.copytree(sealed, tmp_path / "small"))

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.stages.campaigns import make_campaign, write_config
 
 from commcanary.artifacts.atomic import write_text
 from commcanary.artifacts.files import read_artifact, write_artifact
@@ -19,21 +18,7 @@ from commcanary.campaign.manifest import MANIFEST, ExpectedCell, InputFile, Mani
 from commcanary.campaign.provenance import CodeDigests
 from commcanary.campaign.seal import SEALS, seal_of, sums_of
 from commcanary.cli.main import run
-from commcanary.stages.seal import seal_stage
 from commcanary.stages.verify_campaign import verify_campaign_stage
-
-
-@pytest.fixture(scope="module")
-def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sealed")
-    make_campaign(folder / "small", write_config(folder))
-    seal_stage(folder / "small", folder / "small.yaml")
-    return folder / "small"
-
-
-@pytest.fixture
-def results(sealed: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(sealed, tmp_path / "small"))
 
 
 def forge(results: Path, **change: Any) -> None:

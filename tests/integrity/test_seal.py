@@ -14,7 +14,6 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.stages.campaigns import make_campaign, write_config
 
 from commcanary.artifacts.atomic import write_text
 from commcanary.artifacts.files import read_artifact, write_artifact
@@ -31,19 +30,6 @@ from commcanary.stages.seal import seal_stage
 from commcanary.stages.verify_campaign import CampaignVerification, verify_campaign_stage
 
 FILES_ONLY = 0
-
-
-@pytest.fixture(scope="module")
-def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sealed")
-    make_campaign(folder / "small", write_config(folder))
-    seal_stage(folder / "small", folder / "small.yaml")
-    return folder / "small"
-
-
-@pytest.fixture
-def results(sealed: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(sealed, tmp_path / "small"))
 
 
 def seal(results: Path) -> Seal:

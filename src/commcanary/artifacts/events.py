@@ -109,6 +109,16 @@ class Ragged:
         """``count`` unknown lists."""
         return cls(np.zeros(0, np.int64), np.zeros(count + 1, np.int64), np.zeros(count, np.bool_))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Ragged]) -> Ragged:
+        """The lists of all ``parts``, one part after the other."""
+        lengths = np.concatenate([part.lengths for part in parts])
+        return cls(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+            np.concatenate([part.known for part in parts]),
+        )
+
     def __len__(self) -> int:
         return len(self.known)
 

@@ -106,9 +106,9 @@ class RowReader:
             signatures=tuple(self._signatures),
             signature=np.concatenate(read.numbers),
             gap_ns=gap_ns,
-            offsets_ns=_joined(read.offsets_ns),
+            offsets_ns=Ragged.joined(read.offsets_ns),
             compute_before_ns=np.concatenate(read.times_ns["compute_before_us"]),
-            rank_compute_before_ns=_joined(read.rank_before_ns),
+            rank_compute_before_ns=Ragged.joined(read.rank_before_ns),
             compute_overlap_ns=np.concatenate(read.overlap_ns),
             compute_pressure=np.concatenate(read.pressure),
             observed_exposed_ns=np.concatenate(read.times_ns["observed_exposed_us"]),
@@ -217,15 +217,6 @@ class RowReader:
 def _floats(values: list[float | None]) -> NDArray[np.float64]:
     """float64[n], NaN for None (JSON has no NaN of its own)."""
     return np.fromiter((math.nan if value is None else value for value in values), np.float64, len(values))
-
-
-def _joined(parts: list[Ragged]) -> Ragged:
-    lengths = np.concatenate([part.lengths for part in parts])
-    return Ragged(
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
-        np.concatenate([part.known for part in parts]),
-    )
 
 
 def _check_spans(

@@ -11,6 +11,7 @@ import hashlib
 from pathlib import Path
 
 import commcanary
+from commcanary.campaign.provenance import names_imported
 
 _PACKAGE = Path(commcanary.__file__).parent
 _DIGITS = 16
@@ -28,13 +29,14 @@ def kernel_digest(package: Path) -> str:
     """
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(package.rglob("*.py"))}
     names = {_name(package, path): path for path in trees}
-    waiting = [path for path, tree in trees.items() if any(name.split(".")[0] == "numba" for name in _imports(tree))]
+    imported = {path: names_imported(tree) for path, tree in trees.items()}
+    waiting = [path for path, found in imported.items() if any(name.split(".")[0] == "numba" for name in found)]
     reached: set[Path] = set()
     while waiting:
         path = waiting.pop()
         if path not in reached:
             reached.add(path)
-            waiting += [names[name] for name in _imports(trees[path]) if name in names]
+            waiting += [names[name] for name in imported[path] if name in names]
     digest = hashlib.sha256()
     for path in sorted(reached):
         tree = hashlib.sha256(ast.dump(trees[path]).encode()).hexdigest()
@@ -44,14 +46,3 @@ def kernel_digest(package: Path) -> str:
 
 def _name(package: Path, path: Path) -> str:
     return ".".join((package.name, *path.relative_to(package).with_suffix("").parts))
-
-
-def _imports(tree: ast.Module) -> set[str]:
-    """Names of modules that a module imports anywhere."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
-        elif isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-    return found

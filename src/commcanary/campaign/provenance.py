@@ -71,15 +71,20 @@ def _read(module: str) -> _Module:
     return _Module(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), _imports(tree))
 
 
-def _imports(tree: ast.Module) -> frozenset[str]:
+def names_imported(tree: ast.Module) -> set[str]:
+    """Names that may be modules, of all that a module imports anywhere in its text."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
         elif isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.add(node.value)
+    return found
+
+
+def _imports(tree: ast.Module) -> frozenset[str]:
+    found = names_imported(tree)
+    found |= {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     return frozenset(name for name in found if name.startswith("commcanary.") and _is_module(name))
 
 

@@ -11,6 +11,7 @@ from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.sources.nsys.settings import NsysSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from commcanary.campaign.workload_sources import ChakraSource, FlightRecorderSource, KinetoSource, NsysSource
@@ -25,7 +26,7 @@ def kineto_settings(source: KinetoSource, workload: str) -> KinetoSettings:
         process_group=source.process_group,
         assume_shared_clock=source.clock == "shared",
         estimate_clock=source.clock == "estimate",
-        clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
+        clock_offsets_us=_by_rank(source.clock_offsets_us),
         assume_default_group=source.assume_default_group,
     )
 
@@ -39,7 +40,7 @@ def nsys_settings(source: NsysSource, workload: str) -> NsysSettings:
         process_group=source.process_group,
         assume_shared_clock=source.clock == "shared",
         estimate_clock=source.clock == "estimate",
-        clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
+        clock_offsets_us=_by_rank(source.clock_offsets_us),
         trim_s=source.trim_s,
         assume_default_group=source.assume_default_group,
         assume_all_ranks_captured=source.assume_all_ranks_captured,
@@ -67,7 +68,7 @@ def flight_recorder_settings(source: FlightRecorderSource, workload: str) -> Fli
         process_group=source.process_group,
         ranks=source.ranks,
         assume_shared_clock=source.clock == "shared",
-        clock_offsets_us={int(rank): us for rank, us in source.clock_offsets_us.items()},
+        clock_offsets_us=_by_rank(source.clock_offsets_us),
     )
 
 
@@ -84,3 +85,8 @@ def nsys_settings_of(settings: KinetoSettings) -> NsysSettings:
         assume_default_group=settings.assume_default_group,
         kernel_rules=settings.kernel_rules,
     )
+
+
+def _by_rank(offsets_us: Mapping[str, float]) -> dict[int, float]:
+    """Ranks are texts in YAML."""
+    return {int(rank): us for rank, us in offsets_us.items()}

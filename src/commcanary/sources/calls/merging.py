@@ -80,9 +80,9 @@ def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: 
         signatures=tuple(signatures),
         signature=np.asarray(numbers, np.int32)[local[order]],
         gap_ns=np.diff(start, prepend=0),
-        offsets_ns=_joined([part.offsets for part in parts]).take(order),
+        offsets_ns=Ragged.joined([part.offsets for part in parts]).take(order),
         compute_before_ns=column("before"),
-        rank_compute_before_ns=_joined([part.rank_before for part in parts]).take(order),
+        rank_compute_before_ns=Ragged.joined([part.rank_before for part in parts]).take(order),
         compute_overlap_ns=column("overlap"),
         compute_pressure=np.full(len(start), DEFAULT_PRESSURE),
         observed_exposed_ns=exposed,
@@ -211,12 +211,3 @@ def _lists(rows: Ints, known: NDArray[np.bool_]) -> Ragged:
     lengths = np.where(known, rows.shape[0], 0)
     values = np.ascontiguousarray(rows.T[known]).reshape(-1)
     return Ragged(values, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]), known)
-
-
-def _joined(parts: list[Ragged]) -> Ragged:
-    lengths = np.concatenate([part.lengths for part in parts])
-    return Ragged(
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
-        np.concatenate([part.known for part in parts]),
-    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN, ProcessGroup, Signature
-from commcanary.artifacts.trace import Coverage
+from commcanary.sources.calls.account import coverage_row
 from commcanary.sources.calls.call import Call, Fate
 from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
 from commcanary.sources.calls.rank_calls import Places, RankCalls
@@ -57,19 +57,7 @@ def rank_calls_of(
         exposed=unknown,
         sequence=unknown,
         event=np.asarray([calls[i][0] for i in taken], np.int64),
-        coverage=tuple(_row(job.rank, *key, count) for key, count in sorted(rows.items())),
+        coverage=tuple(coverage_row(job.rank, *key, count) for key, count in sorted(rows.items())),
         fates=Counter(call.fate for _, call in calls),
         places=places,
-    )
-
-
-def _row(rank: int, rule: str, fate: Fate, reason: str, count: int) -> Coverage:
-    return Coverage(
-        rank,
-        rule,
-        count,
-        count if fate is Fate.TAKEN else 0,
-        skipped=0 if fate in (Fate.TAKEN, Fate.REFUSED) else count,
-        refused=count if fate is Fate.REFUSED else 0,
-        reason=reason if fate in (Fate.TAKEN, Fate.REFUSED) else f"{fate}: {reason}",
     )

@@ -11,6 +11,7 @@ from commcanary.artifacts.events import ProcessGroup
 from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.errors import InputRefusal, Refusal, UsageError
+from commcanary.sources.calls.account import fates_told
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import Clock
 from commcanary.sources.calls.imported import Imported
@@ -131,7 +132,7 @@ def _imported(
     check_same_job(ranks)
     fates = sum((calls.fates for calls in ranks), Counter[Fate]())
     if not any(len(calls) for calls in ranks):
-        seen = ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()) if count)
+        seen = fates_told(fates)
         raise InputRefusal(
             "nodes",
             "nothing to import: no communication node" + (f" that moves data but {seen}" if seen else ""),

@@ -14,6 +14,7 @@ from commcanary.artifacts.files import read_bytes
 from commcanary.artifacts.trace import Coverage, Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.errors import InputRefusal, Refusal, UsageError
+from commcanary.sources.calls.account import fates_told
 from commcanary.sources.calls.call import Call, Fate
 from commcanary.sources.calls.clocks import clock_of
 from commcanary.sources.calls.imported import Imported
@@ -137,7 +138,7 @@ def _imported(
     check_same_job(ranks)
     fates = sum((calls.fates for calls in ranks), Counter[Fate]())
     if not any(len(calls) for calls in ranks):
-        seen = ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()) if count)
+        seen = fates_told(fates)
         raise InputRefusal(
             "entries",
             "nothing to import: no call that moves data" + (f" but {seen}" if seen else ""),

@@ -13,6 +13,7 @@ from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.errors import InputRefusal, Refusal
+from commcanary.sources.calls.account import fates_told
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import Clock, clock_of
 from commcanary.sources.calls.imported import Imported
@@ -82,7 +83,7 @@ def _ranks_in(path: Path, settings: KinetoSettings, table: CommunicationKernels)
 def _check_something(ranks: Sequence[KinetoCalls], fates: Counter[Fate], files: Sequence[Path]) -> None:
     if any(len(calls) for calls in ranks):
         return
-    seen = ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
+    seen = fates_told(fates)
     unknown = ", ".join(
         f"{row.unknown} x {row.rule} ({row.reason})" for c in ranks for row in c.coverage if row.unknown
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace import Coverage
+from commcanary.sources.calls.account import coverage_row
 from commcanary.sources.calls.call import Call, Fate
 from commcanary.sources.calls.rank_calls import RankCalls
 from commcanary.sources.kineto.phases import phases_of_calls
@@ -159,16 +160,7 @@ def _account(rank: int, distinct: list[Call], code: Ints, communication: Ints, r
         return round(ns / whole, 6) if whole else None
 
     rows = [
-        Coverage(
-            rank,
-            rule,
-            count,
-            count if fate is Fate.TAKEN else 0,
-            skipped=0 if fate in (Fate.TAKEN, Fate.REFUSED) else count,
-            refused=count if fate is Fate.REFUSED else 0,
-            reason=reason if fate in (Fate.TAKEN, Fate.REFUSED) else f"{fate}: {reason}",
-            time_share=share(ns),
-        )
+        coverage_row(rank, rule, fate, reason, count, share(ns))
         for (rule, fate, reason), (count, ns) in sorted(counted.items())
     ]
     rows += [
