@@ -274,3 +274,8 @@ def test_the_rank_of_a_broadcast_is_its_root_unless_it_may_be_the_callers(
 def test_messages_without_a_possible_peer_are_refused(tmp_path: Path, fields: dict[str, Any]) -> None:
     with pytest.raises(InputRefusal, match=r"peer|Rank"):
         imported(tmp_path, [record("send", **fields)])
+
+
+def test_a_process_group_that_the_job_lacks_is_blamed(tmp_path: Path) -> None:
+    with pytest.raises(InputRefusal, match="1 other group; ask for a process group that the job has"):
+        imported(tmp_path, [record()], KinetoSettings(process_group="nope"))

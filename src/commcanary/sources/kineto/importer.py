@@ -88,15 +88,18 @@ def _check_something(ranks: Sequence[KinetoCalls], fates: Counter[Fate], files: 
         f"{row.unknown} x {row.rule} ({row.reason})" for c in ranks for row in c.coverage if row.unknown
     )
     found = "no communication call" + (f" but {seen}" if seen else "")
-    refusal = _nothing(f"{found}; seen: {unknown}" if unknown else found)
+    refusal = _nothing(f"{found}; seen: {unknown}" if unknown else found, elsewhere=fates[Fate.OTHER_GROUP] > 0)
     raise refusal.in_file(str(files[0]) if len(files) == 1 else f"{len(files)} files")
 
 
-def _nothing(found: str) -> InputRefusal:
+def _nothing(found: str, *, elsewhere: bool = False) -> InputRefusal:
+    """``elsewhere``: there are calls, on other process groups than the one asked for."""
     return InputRefusal(
         "traceEvents",
         f"nothing to import: {found}",
-        "profile steps of a distributed job, with CPU activities and record_shapes=True",
+        "ask for a process group that the job has, or leave --process-group out"
+        if elsewhere
+        else "profile steps of a distributed job, with CPU activities and record_shapes=True",
     )
 
 
