@@ -107,10 +107,13 @@ class CodeDigests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def code_digests() -> CodeDigests:
     """Digests of all code, by the bytes of every file."""
-    root = _PACKAGE.parents[1]
+    return CodeDigests(_digest(_PACKAGE.parent, _PACKAGE.rglob("*")), workflow_digest(_PACKAGE.parents[1]))
+
+
+def workflow_digest(root: Path) -> str | None:
+    """Hex SHA-256 over every file of the workflow in the checkout ``root``; None where there is none."""
     snakefile = root / "Snakefile"
-    workflow = _digest(root, [snakefile, *(root / "workflow").rglob("*")]) if snakefile.is_file() else None
-    return CodeDigests(_digest(_PACKAGE.parent, _PACKAGE.rglob("*")), workflow)
+    return _digest(root, [snakefile, *(root / "workflow").rglob("*")]) if snakefile.is_file() else None
 
 
 def _digest(root: Path, paths: Iterable[Path]) -> str:

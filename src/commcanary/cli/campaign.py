@@ -129,11 +129,17 @@ def export_crate(
     results: Results,
     output: Annotated[Path, typer.Option("-o", "--output", help="File to write, .zip."), Written()],
     license_url: Annotated[str, typer.Option("--license", help="URL of the licence that the results are under.")],
+    author: Annotated[
+        str | None, typer.Option(metavar='"NAME <URL>"', help="Who ran the campaign, with ORCID.")
+    ] = None,
+    organization: Annotated[
+        str | None, typer.Option(metavar='"NAME <URL>"', help="The author's, which publishes, with ROR.")
+    ] = None,
 ) -> None:
     """Export a sealed campaign as a Workflow Run RO-Crate: one zip of results, seal, workflow and a description."""
     from commcanary.stages.export_crate import export_crate_stage
 
-    count = export_crate_stage(results, output, license_url)
+    count = export_crate_stage(results, output, license_url, author, organization)
     say(f"wrote {output}: {count} files")
 
 
