@@ -45,7 +45,8 @@ _INDEX_OPTION = re.compile("|".join(("index" + "-url", "find" + "-links", "trust
 HOSTS = {
     "bioschemas.org",
     "schema.org",
-    "snakemake.github.io",
+    "snakemake.readthedocs.io",
+    "spdx.org",
     "w3id.org",
     "github.com",
     "www.apache.org",

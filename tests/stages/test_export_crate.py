@@ -26,8 +26,8 @@ from .crate_rules import METADATA, RULES, Crate, Rule, ids, types
 
 ROOT = Path(__file__).resolve().parents[2]
 LICENSE = "https://spdx.org/licenses/CC-BY-4.0"
-AUTHOR = ("Ada Lovelace", "https://orcid.org/0000-0002-1825-0097")
-SOCIETY = ("Analytical Society", "https://ror.org/00example")
+AUTHOR = ("Ada Lovelace", "https://example.org/ada")
+SOCIETY = ("Analytical Society", "https://example.org/society")
 
 
 def export(results: Path, output: Path, *options: str) -> int:
@@ -163,8 +163,8 @@ def test_the_same_campaign_gives_the_same_bytes(path: Path, results: Path, tmp_p
     [
         (["--license", "CC-BY-4.0"], "--license CC-BY-4.0: give the licence's URL"),
         (["--author", "Ada Lovelace"], '--author Ada Lovelace: give "NAME <URL>"'),
-        (["--author", "<https://orcid.org/0>"], '--author <https://orcid.org/0>: give "NAME <URL>"'),
-        (["--organization", "Society <ror.org/1>"], '--organization Society <ror.org/1>: give "NAME <URL>"'),
+        (["--author", "<https://example.org/ada>"], '--author <https://example.org/ada>: give "NAME <URL>"'),
+        (["--organization", "Society <example.org>"], '--organization Society <example.org>: give "NAME <URL>"'),
         (["--author", f"Ada <{LICENSE}>"], "name one URL for two things"),
         (["-o", "crate.tar"], "the name must end in .zip"),
     ],
