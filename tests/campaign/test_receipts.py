@@ -8,7 +8,7 @@ import pytest
 
 from commcanary.campaign.receipts import cell_id, held_receipt, receipt_path, write_receipt
 
-MADE_FROM = {"stage": "replay", "inputs": {"canary": "ab"}, "settings": {"seed": 7}, "code": "cd"}
+MADE_FROM = {"stage": "replay", "inputs": {"canary": "ab"}, "settings": {"seed": 7}, "code": "cd", "attempt": 2}
 CELL = cell_id("replay", {"canary": "ab"}, {"seed": 7}, "cd")
 
 
@@ -24,6 +24,7 @@ def test_it_holds_for_the_same_cell(output: Path) -> None:
     held = held_receipt(output, CELL)
     assert held is not None
     assert held.output_content_id == "content"
+    assert held.attempt == 2
 
 
 @pytest.mark.parametrize(

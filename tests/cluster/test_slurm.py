@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.workflow.runs import RUN, root, run, start_over
+from tests.workflow.runs import RUN, engine_log, engine_words, root, run, start_over
 
 from .slurm import Slurm, missing
 
@@ -30,12 +30,12 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
     started.stop()
 
 
-def start(folder: Path, slurm: Slurm) -> subprocess.Popen[bytes]:
+def start(folder: Path, slurm: Slurm, **environment: str) -> subprocess.Popen[bytes]:
     with (folder / "output.txt").open("ab") as stream:
         return subprocess.Popen(
             [*RUN, "--profile", "slurm"],
             cwd=folder,
-            env=slurm.environment,
+            env={**slurm.environment, **environment},
             stdout=stream,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -56,25 +56,23 @@ def test_a_campaign_on_slurm_survives_its_head_and_a_node(slurm: Slurm, tmp_path
     start_over(folder)
     results = folder / "results" / "tiny" / "small"
     head = start(folder, slurm)
-    wait_until((results / "canary" / "canary.parquet").exists, until, (folder / "output.txt").read_text())
+    wait_until((results / "canary" / "canary.parquet").exists, until, engine_words(folder))
     time.sleep(1)
     os.killpg(head.pid, signal.SIGKILL)
     head.wait()
-    head = start(folder, slurm)
+    engine_log(folder).unlink()
+    head = start(folder, slurm, COMMCANARY_SCRATCH=str(tmp_path / "scratch"))
     try:
-        wait_until(lambda: "submitted" in _last_run(folder), until, _last_run(folder))
+        wait_until(lambda: "submitted" in engine_words(folder), until, engine_words(folder))
         slurm.set_node("node1", "down")
-        wait_until((results / "canary" / "policy.json").exists, until, _last_run(folder))
+        wait_until((results / "canary" / "policy.json").exists, until, engine_words(folder))
         slurm.set_node("node1", "resume")
         code = head.wait(timeout=until - time.monotonic())
         if code == 3:  # a job that died with its node more often than retries say
             code = start(folder, slurm).wait(timeout=until - time.monotonic())
-        assert code == 0, _last_run(folder)[-3000:]
+        assert code == 0, engine_words(folder)[-3000:]
     finally:
         if head.poll() is None:
             os.killpg(head.pid, signal.SIGKILL)
     assert root(folder) == root(quiet)
-
-
-def _last_run(folder: Path) -> str:
-    return (folder / "output.txt").read_text().rpartition("Building DAG of jobs")[2]
+    assert list((tmp_path / "scratch").rglob("*.nbc")), "kernels are compiled into the scratch folder"

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 
 from commcanary.artifacts.files import read_artifact
+from commcanary.campaign.logs import ENGINE_LOG
 from commcanary.campaign.seal import SEALS
 
 TINY = Path(__file__).with_name("tiny.yaml")
@@ -23,8 +24,25 @@ KINDS = ("group", "head", "engine", "job")
 
 def run(folder: Path, *more: str) -> tuple[int, list[str]]:
     """Exit code and the rules of the jobs that ran; ``more`` goes to the engine."""
+    engine_log(folder).unlink(missing_ok=True)
     done = subprocess.run([*RUN, *ENGINE, *more], cwd=folder, capture_output=True, text=True, check=False)
-    return done.returncode, re.findall(r"^(?:local)?rule (\w+):", done.stdout + done.stderr, re.MULTILINE)
+    return done.returncode, started_jobs(folder)
+
+
+def engine_log(folder: Path) -> Path:
+    """Where the engine of the campaign in ``folder`` logs its last run."""
+    return folder / "results" / "tiny" / ENGINE_LOG
+
+
+def engine_words(folder: Path) -> str:
+    """All that the engine logged so far in its last run."""
+    log = engine_log(folder)
+    return log.read_text() if log.exists() else ""
+
+
+def started_jobs(folder: Path) -> list[str]:
+    """The rules of the jobs that the engine started in its last run."""
+    return re.findall(r"^(?:local)?rule (\w+):", engine_words(folder), re.MULTILINE)
 
 
 def root(folder: Path) -> str:
@@ -39,12 +57,12 @@ def kill_somewhere(folder: Path, draw: Random) -> str:
     engine under the command. ``job``: one job, and everything a moment later.
     """
     kind, finished, delay = draw.choice(KINDS), draw.randrange(4), draw.uniform(0, 0.8)
-    output = folder / "output.txt"
-    with output.open("w") as stream:
+    engine_log(folder).unlink(missing_ok=True)
+    with (folder / "output.txt").open("w") as stream:
         process = subprocess.Popen(
             [*RUN, *ENGINE], cwd=folder, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True
         )
-    _wait(process, lambda: output.read_text().count("Finished jobid") >= finished)
+    _wait(process, lambda: engine_words(folder).count("Finished jobid") >= finished)
     time.sleep(delay)
     if kind == "job":
         _wait(process, lambda: bool(_jobs(process.pid)))

@@ -10,6 +10,7 @@ from pathlib import Path
 from commcanary.artifacts.files import read_artifact, write_artifact
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
+from commcanary.campaign.receipts import read_receipt
 from commcanary.compile.search_ledger import SEARCH_LEDGER
 from commcanary.judge.reconciliation import RECONCILIATION
 from commcanary.judge.study_document import OVERLAP_STUDY, SIDES
@@ -17,7 +18,7 @@ from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_canary
 from commcanary.timeline.overlap import OVERLAP
 
-from .runs import ENGINE, RUN, TINY, run
+from .runs import ENGINE, RUN, TINY, engine_log, run, started_jobs
 
 
 def artifacts(folder: Path) -> dict[str, bytes]:
@@ -35,8 +36,35 @@ def test_it_ends_with_a_page_and_leaves_no_half_files(finished: Path) -> None:
     assert not list((finished / "results").rglob("*.tmp"))
 
 
-def test_a_second_run_runs_no_job(finished: Path) -> None:
-    assert run(finished) == (0, [])
+def test_a_second_run_runs_no_job_and_says_so(finished: Path) -> None:
+    engine_log(finished).unlink()
+    done = subprocess.run([*RUN, *ENGINE], cwd=finished, capture_output=True, text=True, check=False)
+    assert (done.returncode, started_jobs(finished)) == (0, [])
+    assert done.stderr == "campaign tiny: nothing to run, everything is up to date\n"
+    assert done.stdout == "campaign tiny is complete: results/tiny/report.html\n"
+
+
+def test_what_the_engine_refuses_is_said_in_its_words(copied: Path) -> None:
+    done = subprocess.run([*RUN, *ENGINE, "--frobnicate"], cwd=copied, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("failed: the workflow engine (results/tiny/logs/engine.log)\n")
+    assert "unrecognized arguments: --frobnicate" in done.stderr
+    assert done.stderr.count("\n") <= 4
+
+
+def test_a_dry_run_says_what_the_engine_would_do(copied: Path) -> None:
+    text = (copied / "tiny.yaml").read_text()
+    (copied / "tiny.yaml").write_text(text.replace("bandwidth_gbps: 28", "bandwidth_gbps: 29"))
+    done = subprocess.run([*RUN, *ENGINE, "-n"], cwd=copied, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "rule replay:" in done.stdout
+    assert done.stdout.endswith("campaign tiny: this was a dry run, nothing was made\n")
+
+
+def test_receipts_say_in_which_attempt_a_cell_was_made(finished: Path) -> None:
+    reports = finished / "results" / "tiny" / "small" / "canary" / "reports"
+    receipts = [read_receipt(path) for path in reports.glob("*.parquet")]
+    assert [receipt.attempt for receipt in receipts if receipt] == [1, 1]
 
 
 def test_an_added_configuration_replays_only_its_own_cell(copied: Path) -> None:

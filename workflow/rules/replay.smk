@@ -13,6 +13,7 @@ rule replay:
         "../../environment.yml"
     resources:
         **growing(700, 150, 15, 5),
+        attempt=lambda wildcards, attempt: attempt,
     params:
         configurations=lambda wildcards: plain(PLAN.batches(wildcards.workload, BATCH_SIZE)[int(wildcards.batch)]),
         replay=replay_settings,

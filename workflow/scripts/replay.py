@@ -10,5 +10,6 @@ with job_log(snakemake.log[0]):
         index,
         snakemake.params.configurations,
         code=snakemake.params.code,
+        attempt=snakemake.resources.attempt,
         **snakemake.params.replay,
     )

@@ -13,6 +13,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,14 +21,18 @@ from typing import TYPE_CHECKING
 import commcanary
 from commcanary.campaign.cells import reopen
 from commcanary.campaign.kernel_cache import kernel_cache
+from commcanary.campaign.logs import ENGINE_LOG
 from commcanary.errors import Refusal, StorageRefusal, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import BinaryIO
 
     from commcanary.campaign.plan import Plan
 
 LOCK = Path("results/.running")
+SCRATCH = "COMMCANARY_SCRATCH"
+_LOOK_SECONDS = 0.1
 _DRY = re.compile(r"--dry-?run|-[Fkpqt]*n[Fkpqt]*")
 
 
@@ -39,12 +44,16 @@ def repository_root() -> Path:
     raise StorageRefusal("Snakefile", "is not beside the package", "run from a checkout of the repository")
 
 
-def run_engine(directory: Path, config: Path, plan: Plan, profile: str, arguments: Sequence[str]) -> int:
+def run_engine(
+    directory: Path, config: Path, plan: Plan, profile: str, arguments: Sequence[str], watch: Callable[[str], None]
+) -> int:
     """Run the campaign of ``config`` to the end, resuming what an earlier run left; the engine's exit code.
 
     Cells of ``plan`` whose report was lost or damaged are made again. Results go to ``directory / "results"``;
     ``profile`` is a folder of the repository's ``profiles/``, or any folder; ``arguments`` go to the engine as
-    they are. Raises ``Refusal`` where another campaign is running in ``directory``.
+    they are. What the engine logs goes to ``engine_log`` and, line by line, to ``watch``; what a dry run says, as
+    all that goes to stdout, goes where the caller's does. Raises ``Refusal`` where another campaign is running in
+    ``directory``.
     """
     root = repository_root()
     folder = root / "profiles" / profile
@@ -57,25 +66,54 @@ def run_engine(directory: Path, config: Path, plan: Plan, profile: str, argument
     base += ["--configfile", str(config.resolve()), "--workflow-profile", str(folder)]
     with _only_one(directory) as held:
         _remove_stale_lock(directory, base)
-        if not is_dry_run(arguments):
-            reopen(plan, directory / "results" / plan.name)
-        engine = subprocess.Popen(
-            [*base, "--rerun-incomplete", *arguments],
-            cwd=directory,
-            env=engine_environment(directory),
-            pass_fds=(held,),
-        )
-        try:
-            return engine.wait()
-        except KeyboardInterrupt:
-            engine.send_signal(signal.SIGINT)
-            engine.wait()
-            raise
+        command = [*base, "--rerun-incomplete", *arguments]
+        if is_dry_run(arguments):
+            return subprocess.run(
+                command, cwd=directory, env=engine_environment(directory), pass_fds=(held,), check=False
+            ).returncode
+        results = directory / "results" / plan.name
+        reopen(plan, results)
+        with _fresh(results / ENGINE_LOG) as log:
+            engine = subprocess.Popen(
+                command, cwd=directory, env=engine_environment(directory), pass_fds=(held,), stderr=log
+            )
+            try:
+                for line in _followed(results / ENGINE_LOG, engine):
+                    watch(line)
+                return engine.wait()
+            except KeyboardInterrupt:
+                engine.send_signal(signal.SIGINT)
+                engine.wait()
+                raise
 
 
 def is_dry_run(arguments: Sequence[str]) -> bool:
     """Whether the engine's ``arguments`` ask only what would be made; flags of one letter may stand together."""
     return any(_DRY.fullmatch(argument) for argument in arguments)
+
+
+def _fresh(log: Path) -> BinaryIO:
+    """A file, not a pipe: the engine outlives a head that is killed, and its log can be read meanwhile."""
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return log.open("wb")
+    except OSError as error:
+        raise StorageRefusal("", f"cannot be written ({error.strerror})", "check its rights", file=str(log)) from error
+
+
+def _followed(log: Path, engine: subprocess.Popen[bytes]) -> Iterator[str]:
+    """The lines of ``log`` as they are written, until the engine has ended."""
+    rest = ""
+    with log.open(encoding="utf-8", errors="replace") as stream:
+        ended = False
+        while not ended:
+            ended = engine.poll() is not None
+            *whole, rest = (rest + stream.read()).split("\n")
+            yield from whole
+            if not ended:
+                time.sleep(_LOOK_SECONDS)
+    if rest:
+        yield rest
 
 
 def _remove_stale_lock(directory: Path, base: Sequence[str]) -> None:
@@ -96,8 +134,12 @@ def _remove_stale_lock(directory: Path, base: Sequence[str]) -> None:
 
 
 def engine_environment(directory: Path) -> dict[str, str]:
-    """The engine's environment: kernels cached under the results, one thread for each array library."""
-    cache = kernel_cache(directory.resolve() / "results")
+    """The engine's environment: kernels cached in the scratch folder, one thread for each array library.
+
+    Scratch is what may be lost. It lies under the results, unless ``COMMCANARY_SCRATCH`` names another folder: on a
+    cluster one that each node has for itself, where the file system that they share is slow.
+    """
+    cache = kernel_cache(Path(os.environ.get(SCRATCH, directory / "results")).resolve())
     return {"NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1", **os.environ}
 
 

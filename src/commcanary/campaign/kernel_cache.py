@@ -17,9 +17,9 @@ _PACKAGE = Path(commcanary.__file__).parent
 _DIGITS = 16
 
 
-def kernel_cache(results: Path) -> Path:
-    """The cache folder under ``results`` for the kernels as they are now."""
-    return results / ".numba" / kernel_digest(_PACKAGE)[:_DIGITS]
+def kernel_cache(scratch: Path) -> Path:
+    """The cache folder under ``scratch`` for the kernels as they are now."""
+    return scratch / ".numba" / kernel_digest(_PACKAGE)[:_DIGITS]
 
 
 def kernel_digest(package: Path) -> str:

@@ -1,4 +1,4 @@
-"""The logs of a campaign's jobs: what a job's last word was.
+"""The logs of a campaign: what the last word of each job was, and where the engine's own log is.
 
 A job's log ends in "done", or says what failed. An empty one is of a job that was killed, or still runs.
 """
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LAST_WORD = "done"
+ENGINE_LOG = "logs/engine.log"
+"""All that the engine said in the last run, in the folder of the results."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ def last_words(log: Path, count: int = 1) -> list[str]:
 def unfinished_jobs(results: Path, since: float, lines: int = 3) -> Iterator[UnfinishedJob]:
     """Jobs in ``results`` that wrote their log after ``since`` (seconds since the epoch) and did not end well."""
     folder = results / "logs"
-    for log in sorted(folder.rglob("*.log")):
+    for log in sorted(set(folder.rglob("*.log")) - {results / ENGINE_LOG}):
         words = last_words(log, lines)
         if log.stat().st_mtime >= since and words[-1:] != [LAST_WORD]:
             inside = log.relative_to(folder)

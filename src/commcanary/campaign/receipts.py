@@ -27,7 +27,8 @@ REPLAY = "replay"
 
 
 class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Binds an output to its inputs. ``cell`` alone decides whether it still holds; when and where are for people."""
+    """Binds an output to its inputs. ``cell`` alone decides whether it still holds; when, where and in which attempt
+    of its job the output was made are for people."""
 
     cell: str
     stage: str
@@ -39,6 +40,7 @@ class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     output_sha256: str
     when: str
     where: str
+    attempt: int
 
 
 def cell_settings(
@@ -66,7 +68,7 @@ def receipt_path(output: Path) -> Path:
 
 
 def write_receipt(
-    output: Path, content_id: str, *, stage: str, inputs: dict[str, str], settings: Any, code: str
+    output: Path, content_id: str, *, stage: str, inputs: dict[str, str], settings: Any, code: str, attempt: int
 ) -> Receipt:
     """Write the receipt of ``output``, which must have been written already."""
     receipt = Receipt(
@@ -80,6 +82,7 @@ def write_receipt(
         output_sha256=file_sha256(output),
         when=datetime.now(UTC).isoformat(timespec="seconds"),
         where=platform.node(),
+        attempt=attempt,
     )
     write_bytes(receipt_path(output), canonical_json(receipt) + b"\n")
     return receipt

@@ -5,15 +5,19 @@ from __future__ import annotations
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from commcanary.cli.engine_progress import EngineProgress
 from commcanary.cli.progress import working
 from commcanary.cli.say import complain, say
 from commcanary.cli.written import Written
 from commcanary.errors import EXIT_DONE, EXIT_NEGATIVE_VERDICT, EXIT_REFUSED
 from commcanary.units import show_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Results = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign: results/NAME.")]
 
@@ -51,9 +55,10 @@ def run(
     plan = Plan.load(config)
     check_freeze(plan, Path("results", plan.name))
     started = time.time()
-    code = run_engine(Path.cwd(), config, plan, profile, context.args)
+    with EngineProgress(f"campaign {plan.name}") as progress:
+        code = run_engine(Path.cwd(), config, plan, profile, context.args, progress.watch)
     if code != 0:
-        _name_failures(Path("results", plan.name), started)
+        _name_failures(Path("results", plan.name), started, progress.last_lines)
         raise SystemExit(EXIT_REFUSED if code == 1 else code)
     if is_dry_run(context.args):
         say(f"campaign {plan.name}: this was a dry run, nothing was made")
@@ -143,12 +148,19 @@ def export_crate(
     say(f"wrote {output}: {count} files")
 
 
-def _name_failures(results: Path, started: float) -> None:
-    from commcanary.campaign.logs import unfinished_jobs
+def _name_failures(results: Path, started: float, engine: Sequence[str]) -> None:
+    """The jobs that failed in this run; where it was none, what the engine said last."""
+    from commcanary.campaign.logs import ENGINE_LOG, unfinished_jobs
 
+    named = False
     for job in unfinished_jobs(results, started):
+        named = True
         complain(f"failed: {job.rule} {job.subject} ({job.log})")
         for line in job.last_lines:
+            complain(f"  {line}")
+    if not named and engine:
+        complain(f"failed: the workflow engine ({results / ENGINE_LOG})")
+        for line in engine:
             complain(f"  {line}")
 
 

@@ -74,12 +74,13 @@ def replay_batch_stage(
     model: str,
     assumptions: Mapping[str, float],
     code: str,
+    attempt: int = 1,
 ) -> CellIndex:
     """Replay one canary under each configuration: one report and one receipt a cell, then their index.
 
     Configurations and protocol come as plain data. Reports are ``NAME.parquet`` beside the index; a cell
     whose receipt still holds is not replayed, and each is written as it is done, so that a kill loses the
-    cell at work only.
+    cell at work only. ``attempt`` is the job's, for the receipts of the cells that it makes.
     """
     drawn = convert(protocol, Protocol)
     canary = read_canary(canary_path)
@@ -96,7 +97,9 @@ def replay_batch_stage(
                     replayer = Replayer(canary, model, drawn.ablations, assumptions)
             report = replayer.report(configuration, drawn)
             write_artifact(path, REPORT, report)
-            receipt = write_receipt(path, report.content_id, stage=REPLAY, inputs=inputs, settings=settings, code=code)
+            receipt = write_receipt(
+                path, report.content_id, stage=REPLAY, inputs=inputs, settings=settings, code=code, attempt=attempt
+            )
         entries.append(CellEntry(str(configuration.name), path.name, receipt.output_content_id))
     index = CellIndex(canary.content_id, tuple(entries))
     write_artifact(index_path, CELLS, Stored(index))
