@@ -54,7 +54,7 @@ def test_what_the_engine_refuses_is_said_in_its_words(copied: Path) -> None:
 
 def test_a_dry_run_says_what_the_engine_would_do(copied: Path) -> None:
     text = (copied / "tiny.yaml").read_text()
-    (copied / "tiny.yaml").write_text(text.replace("bandwidth_gbps: 28", "bandwidth_gbps: 29"))
+    (copied / "tiny.yaml").write_text(text.replace("seed: 3", "seed: 4"))
     done = subprocess.run([*RUN, *ENGINE, "-n"], cwd=copied, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "rule replay:" in done.stdout
