@@ -13,12 +13,15 @@ ONE_JOB = ROOT / "resources" / "one_job"
 EXPORT = str(ROOT / "resources" / "nsys" / "two_ranks.sqlite")
 TRACES = [str(ONE_JOB / f"et_rank{rank}.json.gz") for rank in (0, 1)]
 DUMPS = [str(ONE_JOB / f"fr_rank{rank}.json") for rank in (0, 1)]
+RECORDS = [str(path) for path in sorted((ROOT / "resources" / "nccl_job").glob("inspector-*.log"))]
 
 DONE = [
     (["import-nsys", EXPORT], "imported 9 collective events (skipped 0 control, 0 empty)"),
     (["import-nsys", EXPORT, "--trim", "0.002", "0.003"], "imported 3 collective events"),
     (["import-chakra", *TRACES, "--rank", "0", "--rank", "1"], "imported 20 collective events"),
     (["import-flight-recorder", *DUMPS, "--assume-shared-clock"], "imported 20 collective events"),
+    (["import-nccl-inspector", *RECORDS, "--estimate-clock"], "imported 17 collective events"),
+    (["import-nccl-inspector", *RECORDS, "--process-group", "world"], "imported 5 collective events"),
 ]
 
 
@@ -48,6 +51,10 @@ REFUSED = [
     (["import-flight-recorder", *DUMPS, "--clock-offset-us", "0=1"], 2, "rank 1 has no offset"),
     (["import-flight-recorder", TRACES[0], "--rank", "0"], 3, "et_rank0.json.gz"),
     (["import-flight-recorder", *DUMPS, "--rank", "1"], 2, "--rank is given 1 times for 2 dumps"),
+    (["import-nccl-inspector", *RECORDS[:2]], 3, "2 of 4 ranks of process group '0x9f3c27a5d1e06b42' have no"),
+    (["import-nccl-inspector", *RECORDS, "--clock-offset-us", "0=1"], 2, "rank 1 has no offset"),
+    (["import-nccl-inspector", *RECORDS, "--clock-offset-us", "0=1", "--estimate-clock"], 2, "not several"),
+    (["import-nccl-inspector", DUMPS[0]], 3, "fr_rank0.json"),
 ]
 
 

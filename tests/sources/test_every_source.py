@@ -27,6 +27,7 @@ SAMPLES = {
         ROOT / "tests" / "sources" / "flight_recorder" / "samples" / f"dump_rank_{rank}.json" for rank in (0, 1)
     ],
     "kineto": [ROOT / "resources" / "gloo_ddp" / f"rank{rank}.pt.trace.json.gz" for rank in (0, 1)],
+    "nccl-inspector": sorted((ROOT / "resources" / "nccl_job").glob("inspector-*.log")),
     "nsys": [ROOT / "resources" / "nsys" / "two_ranks.sqlite"],
 }
 

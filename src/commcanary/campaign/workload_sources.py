@@ -97,6 +97,16 @@ class FlightRecorderSource(_Strict, tag_field="kind", tag="flight-recorder", fro
     process_group: str | None = None
 
 
+class NcclInspectorSource(_Strict, tag_field="kind", tag="nccl-inspector", frozen=True, kw_only=True):
+    """Records of NCCL's Inspector, one file a process; clocks are those of the hosts, in verbose records alone."""
+
+    records: Paths
+    clock: ClockSource = "unknown"
+    clock_offsets_us: dict[Rank, OffsetUs] = {}
+    phase: str | None = None
+    process_group: str | None = None
+
+
 class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_only=True):
     """What a job communicates while ``command`` runs it; ``auto`` records ``torch.distributed`` in every rank."""
 
@@ -104,9 +114,18 @@ class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_on
     auto: bool = True
 
 
-Source = SynthSource | TraceSource | KinetoSource | NsysSource | ChakraSource | FlightRecorderSource | CaptureSource
+Source = (
+    SynthSource
+    | TraceSource
+    | KinetoSource
+    | NsysSource
+    | ChakraSource
+    | FlightRecorderSource
+    | NcclInspectorSource
+    | CaptureSource
+)
 
-_FILES = ("path", "profiles", "exports", "traces", "groups", "dumps")
+_FILES = ("path", "profiles", "exports", "traces", "groups", "dumps", "records")
 """Keys that name files."""
 
 

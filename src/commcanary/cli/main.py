@@ -32,6 +32,7 @@ _COMMANDS = (
     "import_nsys",
     "import_chakra",
     "import_flight_recorder",
+    "import_nccl_inspector",
     "reconcile",
     "overlap",
     "capture",

@@ -10,6 +10,7 @@ from commcanary.campaign.workload_sources import (
     ChakraSource,
     FlightRecorderSource,
     KinetoSource,
+    NcclInspectorSource,
     NsysSource,
     SynthSource,
     files_of,
@@ -31,6 +32,7 @@ _KINDS: dict[type, str] = {
     NsysSource: "Nsight Systems exports",
     ChakraSource: "execution traces",
     FlightRecorderSource: "Flight Recorder dumps",
+    NcclInspectorSource: "NCCL Inspector records",
 }
 
 

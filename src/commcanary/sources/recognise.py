@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _BEGINNING = 16_384
 _DUMP = re.compile(rb'"(?:collective_seq_id|comm_lib_version|nccl_version)"\s*:')
 _NODES = re.compile(rb'"(?:nodes|workload_graph)"\s*:\s*\[')
+_RECORDS = re.compile(rb'"(?:inspector_output_format_version|coll_perf|p2p_perf)"\s*:')
 _EVENTS = re.compile(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo)"\s*:')
 
 
@@ -35,6 +36,8 @@ def source_of(path: Path) -> str:
         return "chakra" if path.suffix == ".et" else "kineto"
     if _EVENTS.search(data):
         return "kineto"
+    if _RECORDS.search(data):
+        return "nccl-inspector"
     if _NODES.search(data):
         return "chakra"
     return "flight-recorder" if _DUMP.search(data) else "kineto"

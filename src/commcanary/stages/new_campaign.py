@@ -13,7 +13,13 @@ from commcanary.artifacts.atomic import write_text
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.files import SUFFIXES, format_of
 from commcanary.artifacts.trace import TRACE_FORMAT
-from commcanary.campaign.workload_sources import ChakraSource, FlightRecorderSource, KinetoSource, NsysSource
+from commcanary.campaign.workload_sources import (
+    ChakraSource,
+    FlightRecorderSource,
+    KinetoSource,
+    NcclInspectorSource,
+    NsysSource,
+)
 from commcanary.errors import InputRefusal, Refusal, UsageError
 from commcanary.replay.configuration import NAMED
 from commcanary.replay.model import DEFAULT_MODEL, model_named
@@ -21,6 +27,7 @@ from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.files import reading
 from commcanary.sources.flight_recorder.importer import import_flight_recorder
 from commcanary.sources.kineto.importer import import_kineto
+from commcanary.sources.nccl_inspector.importer import import_nccl_inspector
 from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.recognise import source_of
 from commcanary.stages.kinds import kind_of
@@ -29,14 +36,17 @@ from commcanary.stages.source_settings import (
     chakra_settings,
     flight_recorder_settings,
     kineto_settings,
+    nccl_inspector_settings,
     nsys_settings,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from commcanary.artifacts.events import Events
     from commcanary.artifacts.trace import Trace
+
+    _Clock = Literal["shared", "unknown"]
 
 _WHY_UNKNOWN = {
     "arrival_skew_us": "when each rank arrived (clock: shared or estimate may supply it)",
@@ -75,7 +85,7 @@ def _imported(files: Sequence[Path], output: Path, name: str) -> tuple[list[str]
     """The lines of the source that ``files`` are of, and their trace."""
     with reading(files[0]):
         kind = source_of(files[0])
-    clock: Literal["shared", "unknown"] = "shared" if len(files) > 1 else "unknown"
+    clock: _Clock = "shared" if len(files) > 1 else "unknown"
     names = tuple(str(path) for path in files)
     if kind == "nsys":
         key, trace = "exports", import_nsys(files, nsys_settings(NsysSource(exports=names, clock=clock), name)).trace
@@ -84,6 +94,16 @@ def _imported(files: Sequence[Path], output: Path, name: str) -> tuple[list[str]
     elif kind == "flight-recorder":
         dumps = FlightRecorderSource(dumps=names, clock=clock)
         key, trace = "dumps", import_flight_recorder(files, flight_recorder_settings(dumps, name)).trace
+    elif kind == "nccl-inspector":
+        key = "records"
+        trace, clock = _on_clock(
+            lambda clock: (
+                import_nccl_inspector(
+                    files, nccl_inspector_settings(NcclInspectorSource(records=names, clock=clock), name)
+                ).trace
+            ),
+            clock,
+        )
     else:
         key = "profiles"
         trace = import_kineto(files, kineto_settings(KinetoSource(profiles=names, clock=clock), name)).trace
@@ -95,7 +115,17 @@ def _imported(files: Sequence[Path], output: Path, name: str) -> tuple[list[str]
         about = "# about several exports: shared: their clocks are one; estimate: fit them; unknown: no arrival skew"
     elif kind == "flight-recorder":
         about = "# shared: the hosts' clocks are one (same host); unknown: no arrival skew"
+    elif kind == "nccl-inspector":
+        about = "# of verbose records: shared: the hosts' clocks are one; estimate: fit them; unknown: no arrival skew"
     return [*lines, f"  {about}", f"  clock: {clock}"], trace
+
+
+def _on_clock(read: Callable[[_Clock], Trace], clock: _Clock) -> tuple[Trace, _Clock]:
+    """What ``read`` makes of files on ``clock``, and that clock: unknown where the files hold no times."""
+    trace = read("unknown")
+    if clock == "unknown" or "start_us" in trace.header.unknown:
+        return trace, "unknown"
+    return read(clock), clock
 
 
 def _is_trace(path: Path) -> bool:

@@ -8,13 +8,20 @@ from commcanary.sources.execution_trace.groups import read_groups
 from commcanary.sources.execution_trace.settings import ExecutionTraceSettings
 from commcanary.sources.flight_recorder.settings import FlightRecorderSettings
 from commcanary.sources.kineto.settings import KinetoSettings
+from commcanary.sources.nccl_inspector.settings import NcclInspectorSettings
 from commcanary.sources.nsys.settings import NsysSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from commcanary.campaign.workload_sources import ChakraSource, FlightRecorderSource, KinetoSource, NsysSource
+    from commcanary.campaign.workload_sources import (
+        ChakraSource,
+        FlightRecorderSource,
+        KinetoSource,
+        NcclInspectorSource,
+        NsysSource,
+    )
 
 
 def kineto_settings(source: KinetoSource, workload: str) -> KinetoSettings:
@@ -68,6 +75,18 @@ def flight_recorder_settings(source: FlightRecorderSource, workload: str) -> Fli
         process_group=source.process_group,
         ranks=source.ranks,
         assume_shared_clock=source.clock == "shared",
+        clock_offsets_us=_by_rank(source.clock_offsets_us),
+    )
+
+
+def nccl_inspector_settings(source: NcclInspectorSource, workload: str) -> NcclInspectorSettings:
+    """The settings of ``import_nccl_inspector``."""
+    return NcclInspectorSettings(
+        workload_name=workload,
+        phase=source.phase,
+        process_group=source.process_group,
+        assume_shared_clock=source.clock == "shared",
+        estimate_clock=source.clock == "estimate",
         clock_offsets_us=_by_rank(source.clock_offsets_us),
     )
 

@@ -15,6 +15,7 @@ from commcanary.campaign.workload_sources import (
     ChakraSource,
     FlightRecorderSource,
     KinetoSource,
+    NcclInspectorSource,
     NsysSource,
     Source,
     SynthSource,
@@ -23,10 +24,17 @@ from commcanary.sources.capture.session import captured
 from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.flight_recorder.importer import import_flight_recorder
 from commcanary.sources.kineto.importer import import_kineto
+from commcanary.sources.nccl_inspector.importer import import_nccl_inspector
 from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_trace
-from commcanary.stages.source_settings import chakra_settings, flight_recorder_settings, kineto_settings, nsys_settings
+from commcanary.stages.source_settings import (
+    chakra_settings,
+    flight_recorder_settings,
+    kineto_settings,
+    nccl_inspector_settings,
+    nsys_settings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,6 +71,8 @@ def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:
         return import_nsys(files, nsys_settings(source, workload)).trace
     if isinstance(source, FlightRecorderSource):
         return import_flight_recorder(files, flight_recorder_settings(source, workload)).trace
+    if isinstance(source, NcclInspectorSource):
+        return import_nccl_inspector(files, nccl_inspector_settings(source, workload)).trace
     if isinstance(source, ChakraSource):
         traces, groups = files[: len(source.traces)], files[len(source.traces) :]
         return import_execution_traces(traces, chakra_settings(source, workload, *groups)).trace

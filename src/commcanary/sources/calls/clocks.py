@@ -56,6 +56,11 @@ class ClockChoice:
                     f"--clock-offset-us {rank}={us:g}: give {-LARGEST_OFFSET_US:g} to {LARGEST_OFFSET_US:g}"
                 )
 
+    @property
+    def given(self) -> bool:
+        """Whether the user says anything."""
+        return self.shared or bool(self.offsets_us) or self.estimate
+
 
 @dataclass(frozen=True)
 class Clock:

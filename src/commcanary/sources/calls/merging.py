@@ -30,7 +30,8 @@ DEFAULT_PRESSURE = 0.5
 class Merged:
     """Events in order of start, their starts from the first one on, and what ranks disagreed about.
 
-    ``sites`` are the places in the program that made the calls, as the first member of each group has them.
+    ``sites`` are the places in the program that made the calls, as the first member of each group has them. Event i
+    stands at ``position[i]`` where the events of all groups are listed one group after the other.
     """
 
     events: Events
@@ -40,6 +41,7 @@ class Merged:
     uneven: int
     reordered: int
     sites: tuple[str | None, ...]
+    position: Ints
 
 
 def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: Clock) -> Merged:
@@ -101,6 +103,7 @@ def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: 
         sum(p.uneven for p in parts),
         reordered,
         tuple(np.concatenate([part.sites for part in parts])[order].tolist()),
+        order,
     )
 
 

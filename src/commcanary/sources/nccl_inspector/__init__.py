@@ -1,0 +1,1 @@
+"""JSON lines of NCCL's Inspector plugin -> Trace: what it recorded of each communicator."""

@@ -1,0 +1,103 @@
+"""What the header of a trace from Inspector files says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from commcanary.artifacts.trace import TraceHeader
+from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
+from commcanary.sources.files import source_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commcanary.artifacts.trace import Coverage
+    from commcanary.sources.calls.clocks import Clock
+    from commcanary.sources.calls.merging import Merged
+    from commcanary.sources.calls.rank_calls import RankCalls
+    from commcanary.sources.calls.seating import Seating
+    from commcanary.sources.nccl_inspector.file_records import FileRecords
+    from commcanary.sources.nccl_inspector.settings import NcclInspectorSettings
+
+NO_TIMES = "records say no times of calls; NCCL_INSPECTOR_DUMP_VERBOSE=1 adds them"
+NO_COMPUTE = "the Inspector sees communication alone"
+NOT_HIDDEN = "records say how long a call ran (metadata execution_us), not how much of it compute hid"
+
+
+def trace_header(
+    paths: Sequence[Path],
+    files: Sequence[FileRecords],
+    ranks: Sequence[RankCalls],
+    missing: Sequence[Coverage],
+    seating: Seating,
+    clock: Clock,
+    merged: Merged,
+    told: Sequence[str],
+    timed: bool,
+    settings: NcclInspectorSettings,
+) -> TraceHeader:
+    """The header; ``missing`` are rows of the account for calls without a record, ``told`` the counts in words."""
+    system: dict[str, Any] = {
+        "backend": "nccl",
+        "world_size": seating.size,
+        "profiled_ranks": [calls.job.rank for calls in ranks],
+        "clock": clock.said or None,
+    }
+    names = {name: of for file in files for name, of in file.names.items()}
+    notes: dict[str, Any] = {
+        "formats": sorted({version for file in files for version in file.versions}),
+        "ranks": seating.how,
+        "bytes": "the message size, times the ranks for all-gather and reduce-scatter, as nccl-tests counts",
+    }
+    if len(ranks) == len(files):
+        notes["files_of_ranks"] = {str(calls.job.rank): Path(calls.name).name for calls in ranks}
+    if names:
+        notes["communicator_names"] = names
+    if told:
+        notes["counts"] = list(told)
+    if timed:
+        notes["arrival"] = "when the host launched the call (coll_start_ts, p2p_start_ts)"
+    else:
+        notes["order"] = "that in which calls of a communicator ended; dumps alone order one communicator by another"
+    if merged.reordered:
+        notes["order_differs"] = f"{merged.reordered} events ended in another order on some rank"
+    return TraceHeader(
+        workload={"name": settings.workload_name or "NCCL Inspector records"},
+        system={key: value for key, value in system.items() if value is not None},
+        unknown=_unknown(ranks, merged, timed),
+        coverage=(*(row for calls in ranks for row in calls.coverage), *missing),
+        notes=notes,
+        source_files=source_files(paths),
+    )
+
+
+def _unknown(ranks: Sequence[RankCalls], merged: Merged, timed: bool) -> dict[str, str]:
+    """The reason for every field that some event does not know."""
+    events, signatures = merged.events, merged.events.signatures
+    arrivals = NO_TIMES
+    if timed:
+        arrivals = "clocks of the hosts are not known to agree; declare or give them"
+        if len(ranks) == 1:
+            arrivals = "one rank's file was given"
+    reasons = {
+        "start_us": (not timed, NO_TIMES),
+        "gap_us": (not timed, f"{NO_TIMES}; rows carry 0, and a replay that needs gaps refuses"),
+        "rank_arrival_us": (not bool(events.offsets_ns.known.all()), arrivals),
+        "compute_before_us": (True, NO_COMPUTE),
+        "rank_compute_before_us": (True, NO_COMPUTE),
+        "compute_overlap_us": (True, NO_COMPUTE),
+        "observed_exposed_us": (True, NOT_HIDDEN),
+        "phase": (any(s.phase == UNKNOWN_PHASE for s in signatures), "records do not name phases"),
+        "dtype": (True, "records give bytes, no element type"),
+        "in_elements": (True, "records give bytes, no element counts"),
+        "out_elements": (True, "records give bytes, no element counts"),
+        "reduction_op": (
+            any(s.op in ("all_reduce", "reduce_scatter", "reduce") for s in signatures),
+            "records do not state it",
+        ),
+        "root_rank": (any(s.op in ("broadcast", "reduce") for s in signatures), "records do not state it"),
+        "compute_pressure": (True, "not measured; rows carry the format's usual 0.5"),
+        "concurrent_groups": (len({s.group for s in signatures}) > 1, "not derived; rows carry 1"),
+    }
+    return {field: reason for field, (applies, reason) in reasons.items() if applies}

@@ -1,0 +1,193 @@
+"""Records by the numbers that NCCL and the plugin give them: which every rank has, and which are missing where.
+
+NCCL counts the calls of each operation on a communicator from 0, on all its ranks alike (``comm->seqNumber[func]`` in
+``src/plugin/profiler.cc``), whether they are recorded or not. So records of different ranks are paired by communicator,
+operation and number, and a number without a record is a collective that ran and was not recorded: it is smaller than
+``NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES`` (8,192 unless set), its record was overwritten in the ring before a dump, or the
+GPU gave no time for it. Messages are counted by the plugin, for each process by itself and from 1, so those of
+two ranks can only be paired in order, and only where none is missing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from commcanary.artifacts.trace import Coverage
+from commcanary.errors import InputRefusal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from commcanary.sources.calls.seating import Seating
+    from commcanary.sources.nccl_inspector.rank_records import RankRecords
+
+    Ints = NDArray[np.int64]
+
+MESSAGES = "Send and Recv"
+WHY = "too small, overwritten in the ring, or not timed on the GPU"
+_SHOWN = 6
+
+
+class Program(NamedTuple):
+    """Calls that are counted together: one operation on one communicator, or all messages on it."""
+
+    communicator: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """For each rank, the places among its records that can be paired, and how many cannot, by reason.
+
+    ``coverage`` and ``told`` are about numbers without a record.
+    """
+
+    kept: tuple[Ints, ...]
+    program: tuple[Ints, ...]
+    outside: tuple[dict[str, int], ...]
+    coverage: tuple[Coverage, ...]
+    told: tuple[str, ...]
+
+
+def aligned(ranks: Sequence[RankRecords], seating: Seating) -> Aligned:
+    """Pair the records of all ranks by number.
+
+    ``kept[p]`` are places in ``ranks[p].rows`` and ``program[p]`` numbers the program of each kept one. Raises
+    ``InputRefusal`` where one rank recorded a number twice.
+    """
+    programs: dict[Program, int] = {}
+    of_rank = [_programs(records, programs) for records in ranks]
+    kept: list[list[Ints]] = [[] for _ in ranks]
+    outside: list[dict[str, int]] = [{} for _ in ranks]
+    coverage: list[Coverage] = []
+    told: list[str] = []
+    for program, number in programs.items():
+        seated = sorted(seating.seats[program.communicator])
+        places = {p: np.flatnonzero(of_rank[p] == number) for p in seated}
+        numbers = {p: ranks[p].values("number")[places[p]] for p in seated}
+        for p in seated:
+            _check_once(ranks[p], places[p], numbers[p], program)
+        messages = program.name == MESSAGES
+        first = 1 if messages else 0
+        last = max(int(of.max()) for of in numbers.values() if len(of))
+        missing = {}
+        for p in seated:
+            own_last = (int(numbers[p].max()) if len(numbers[p]) else 0) if messages else last
+            missing[p] = _missing(np.sort(numbers[p]), first, own_last)
+        coverage += [_row(ranks[p].rank, program, gap) for p, gap in missing.items() if gap.total]
+        told += _told(program, {ranks[p].rank: missing[p] for p in seated}, last + 1 - first)
+        if messages and len(seated) > 1:
+            pairable = not any(gap.total for gap in missing.values())
+            reason = "a message, and some of its communicator have no record"
+            chosen = {p: numbers[p] >= 0 if pairable else np.zeros(len(numbers[p]), np.bool_) for p in seated}
+        else:
+            common = numbers[seated[0]]
+            for p in seated[1:]:
+                common = np.intersect1d(common, numbers[p])
+            reason = "not recorded by every rank of its communicator"
+            chosen = {p: np.isin(numbers[p], common) for p in seated}
+            some = np.setdiff1d(np.concatenate(list(numbers.values())), common)
+            if len(some):
+                what = f"{len(some)} x {program.name} on communicator {program.communicator}"
+                told.append(f"left out: {what} that not every rank recorded: coll_sn {_shown(_ranges(some))}")
+        for p in seated:
+            kept[p].append(places[p][chosen[p]])
+            if not chosen[p].all():
+                outside[p][reason] = outside[p].get(reason, 0) + int((~chosen[p]).sum())
+    whole = tuple(np.sort(np.concatenate([np.zeros(0, np.int64), *of])) for of in kept)
+    return Aligned(
+        whole,
+        tuple(of[chosen] for of, chosen in zip(of_rank, whole, strict=True)),
+        tuple(outside),
+        tuple(coverage),
+        tuple(told),
+    )
+
+
+def _programs(records: RankRecords, programs: dict[Program, int]) -> Ints:
+    """int64[n]: the program of each taken record."""
+    of_kind = [
+        programs.setdefault(
+            Program(kind.chair.communicator, kind.name if kind.peer is None else MESSAGES), len(programs)
+        )
+        if call.group is not None
+        else -1
+        for kind, call in zip(records.kinds, records.calls, strict=True)
+    ]
+    return np.asarray(of_kind, np.int64)[records.values("kind")]
+
+
+def _check_once(records: RankRecords, places: Ints, numbers: Ints, program: Program) -> None:
+    order = np.argsort(numbers, kind="stable")
+    twice = np.flatnonzero(np.diff(numbers[order]) == 0)
+    if not len(twice):
+        return
+    one, other = (int(records.values("line")[places[order[at]]]) for at in (twice[0], twice[0] + 1))
+    block = "p2p_perf.p2p_sn" if program.name == MESSAGES else "coll_perf.coll_sn"
+    raise InputRefusal(
+        f"line {other}.{block}",
+        f"is {int(numbers[order[twice[0]]])} for {program.name} on communicator {program.communicator}, "
+        f"as in line {one}",
+        "give one process' file once, of one run",
+        file=records.file.name,
+    )
+
+
+class _Missing(NamedTuple):
+    total: int
+    ranges: tuple[tuple[int, int], ...]
+
+
+def _missing(numbers: Ints, first: int, last: int) -> _Missing:
+    """How many of ``first`` to ``last`` are not among the sorted ``numbers``, and in which ranges they lie."""
+    edges = np.concatenate([[first - 1], numbers, [last + 1]])
+    after = np.flatnonzero(np.diff(edges) > 1)
+    ranges = tuple((int(edges[at]) + 1, int(edges[at + 1]) - 1) for at in after.tolist())
+    return _Missing(sum(high - low + 1 for low, high in ranges), ranges)
+
+
+def _ranges(numbers: Ints) -> list[tuple[int, int]]:
+    """The sorted ``numbers`` as ranges of ones that follow each other."""
+    ends = np.flatnonzero(np.diff(numbers) > 1)
+    begins = np.concatenate([[0], ends + 1])
+    ends = np.concatenate([ends, [len(numbers) - 1]])
+    return [(int(numbers[low]), int(numbers[high])) for low, high in zip(begins, ends, strict=True)]
+
+
+def _shown(ranges: Sequence[tuple[int, int]]) -> str:
+    shown = ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in ranges[:_SHOWN])
+    return shown + (f" and {len(ranges) - _SHOWN} more ranges" if len(ranges) > _SHOWN else "")
+
+
+def _row(rank: int, program: Program, gap: _Missing) -> Coverage:
+    rule = f"{program.name} without a record"
+    return Coverage(rank, rule, gap.total, 0, unknown=gap.total, reason=_where(program, gap.ranges))
+
+
+def _where(program: Program, ranges: Sequence[tuple[int, int]]) -> str:
+    counter = "p2p_sn" if program.name == MESSAGES else "coll_sn"
+    return f"communicator {program.communicator}: {counter} {_shown(ranges)}: {WHY}"
+
+
+def _told(program: Program, missing: dict[int, _Missing], all_calls: int) -> list[str]:
+    """One line for each set of missing numbers, naming the ranks that it is missing on."""
+    ranks_of: dict[_Missing, list[int]] = defaultdict(list)
+    for rank, gap in missing.items():
+        if gap.total:
+            ranks_of[gap].append(rank)
+    of = "" if program.name == MESSAGES else f" of {all_calls}"
+    return [
+        f"{_ranks(ranks)}: no record of {gap.total}{of} x {program.name}: {_where(program, gap.ranges)}"
+        for gap, ranks in ranks_of.items()
+    ]
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {shown}"
