@@ -15,8 +15,9 @@ from commcanary.campaign.seal import SEALS, seal_of
 from commcanary.errors import StorageRefusal
 from commcanary.reporting.index_page import write_index_page
 
-from .campaigns import CONFIG, write_campaign
+from .campaigns import CELL_ROWS, CONFIG, EXPORT_ROWS, write_campaign
 from .html import Page
+from .rows import calibration_row, representation_row, write_tables
 
 
 def sealed(folder: Path, title: str) -> Path:
@@ -40,6 +41,28 @@ def test_every_sealed_campaign_has_its_rows_and_every_file_its_link(tmp_path: Pa
     assert "ranking-inversion as isolated" in page.text
     assert page.has_only_its_own_script
     assert not [link for link in page.links if ":" in link]
+
+
+def test_what_was_expected_is_counted_with_its_gates_and_what_came_out_otherwise_is_named(tmp_path: Path) -> None:
+    sealed(tmp_path / "one", "One")
+    gates = [
+        calibration_row("training", "verify", outcome="trusted", expected_outcome="trusted"),
+        calibration_row("ranking-inversion", "verify", outcome="not_trusted", expected_outcome="trusted"),
+    ]
+    silent = [representation_row("training", "canary", "behaviorally_verified", expected_status=None)]
+    as_declared = [representation_row("training", "canary", "failed", expected_status="failed")]
+    write_tables(sealed(tmp_path / "gates", "Gates"), CELL_ROWS, silent, EXPORT_ROWS, calibration_rows=gates)
+    write_tables(sealed(tmp_path / "silent", "Silent"), CELL_ROWS, silent, EXPORT_ROWS)
+    write_tables(sealed(tmp_path / "met", "Met"), CELL_ROWS, as_declared, EXPORT_ROWS, calibration_rows=gates[:1])
+    write_index_page(tmp_path, tmp_path / "index.html")
+    text = Page((tmp_path / "index.html").read_text(encoding="utf-8")).text
+    said = {
+        name: text.partition(f"{name.capitalize()} ")[2].partition("timings")[0] for name in ("gates", "silent", "met")
+    }
+    assert "gate of ranking-inversion as canary" in said["gates"]
+    assert "gate of training" not in said["gates"]
+    assert "nothing expected" in said["silent"]
+    assert "none of 2" in said["met"]
 
 
 def test_a_folder_without_a_sealed_campaign_is_refused(tmp_path: Path) -> None:
