@@ -11,6 +11,7 @@ from commcanary.cli.options import Output
 from commcanary.cli.progress import working
 from commcanary.cli.say import say
 from commcanary.cli.written import Written
+from commcanary.units import show_count
 
 
 def command(
@@ -36,4 +37,5 @@ def command(
     given = {size: value for size, value in sizes.items() if value is not None}
     with working(f"making {name}"):
         trace = synth_stage(name, output, seed=seed, events=events, sizes=given, repeat=repeat, profiles=profile)
-    say(f"made {trace.workload_name}: {len(trace)} events, {len(trace.events.groups)} groups, seed {seed}")
+    size = f"{show_count(len(trace), 'event')}, {show_count(len(trace.events.groups), 'group')}"
+    say(f"made {trace.workload_name}: {size}, seed {seed}")

@@ -10,7 +10,7 @@ import typer
 from commcanary.cli.options import Output, without_effect
 from commcanary.cli.say import say
 from commcanary.errors import UsageError
-from commcanary.units import show_bytes
+from commcanary.units import show_bytes, show_count
 
 if TYPE_CHECKING:
     from commcanary.timeline.whatif import Outcome, WhatIf
@@ -105,6 +105,6 @@ def _line(outcome: Outcome, compute: str) -> str:
     return (
         f"{outcome.name}: {outcome.step_us:.3f} us{between} = {compute} {outcome.compute_us:.3f} + tail "
         f"{outcome.tail_us:.3f} + slowdown {outcome.slowdown_us:.3f}; gain {outcome.gain_us:.3f} us "
-        f"({outcome.gain_without_interference_us:.3f} without interference), {outcome.startups} startups, "
+        f"({outcome.gain_without_interference_us:.3f} without interference), {show_count(outcome.startups, 'startup')}, "
         f"peak buffer {show_bytes(outcome.peak_buffer_bytes)}"
     )
