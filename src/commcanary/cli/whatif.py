@@ -105,6 +105,6 @@ def _line(outcome: Outcome, compute: str) -> str:
     return (
         f"{outcome.name}: {outcome.step_us:.3f} us{between} = {compute} {outcome.compute_us:.3f} + tail "
         f"{outcome.tail_us:.3f} + slowdown {outcome.slowdown_us:.3f}; gain {outcome.gain_us:.3f} us "
-        f"({outcome.gain_without_interference_us:.3f} without interference), {show_count(outcome.startups, 'startup')}, "
-        f"peak buffer {show_bytes(outcome.peak_buffer_bytes)}"
+        f"({outcome.gain_without_interference_us:.3f} without interference), "
+        f"{show_count(outcome.startups, 'startup')}, peak buffer {show_bytes(outcome.peak_buffer_bytes)}"
     )
