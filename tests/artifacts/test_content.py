@@ -16,7 +16,8 @@ from tests.strategies import traces
 from commcanary.artifacts.content import content_id, table_digest
 from commcanary.artifacts.stored import Lineage, SourceFile, Stored
 from commcanary.artifacts.trace import Trace, TraceHeader
-from commcanary.artifacts.trace_table import TRACE_SCHEMA, to_stored
+from commcanary.artifacts.trace_columns import TRACE_SCHEMA
+from commcanary.artifacts.trace_table import to_stored
 from commcanary.errors import InputRefusal
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from commcanary.artifacts.trace_table import TRACE_SCHEMA
+from commcanary.artifacts.trace_columns import TRACE_SCHEMA
 
 BASE_MB = 256
 LONGEST_S = 5.0

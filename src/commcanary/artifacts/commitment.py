@@ -41,10 +41,9 @@ class Commitment:
 
 def commit(stored: Stored[TraceHeader]) -> Commitment:
     """The commitment to the rows and groups of a trace."""
-    assert stored.table is not None
     leaves = [
-        hashlib.sha256(b"\x00" + bytes.fromhex(table_digest(stored.table.slice(start, SEGMENT_EVENTS)))).digest()
-        for start in range(0, stored.table.num_rows, SEGMENT_EVENTS)
+        hashlib.sha256(b"\x00" + bytes.fromhex(table_digest(stored.table_of(start, SEGMENT_EVENTS)))).digest()
+        for start in range(0, stored.rows, SEGMENT_EVENTS)
     ]
     groups = canonical_json(list(stored.header.groups))
     root = hashlib.sha256(b"\x02" + groups + merkle_top(leaves)).hexdigest()

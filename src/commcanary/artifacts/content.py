@@ -30,6 +30,7 @@ from commcanary.artifacts.canonical import canonical_json
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from hashlib import _Hash
 
     from numpy.typing import NDArray
@@ -47,9 +48,13 @@ def content_id(header: msgspec.Struct, table_digest: str) -> str:
 
 def table_digest(table: pa.Table) -> str:
     """Hex SHA-256 of a table's logical values (see the module text)."""
+    return columns_digest((name, _combined(table.column(name))) for name in sorted(table.column_names))
+
+
+def columns_digest(columns: Iterable[tuple[str, pa.Array]]) -> str:
+    """The ``table_digest`` of a table whose ``columns`` come one after the other, in name order."""
     digest = hashlib.sha256()
-    for name in sorted(table.column_names):
-        column = _combined(table.column(name))
+    for name, column in columns:
         digest.update(canonical_json([name, _type_name(column.type)]) + b"\n")
         _update(digest, column, name)
     return digest.hexdigest()

@@ -35,7 +35,7 @@ STANDARD_OPS = frozenset(
 )
 
 
-class ProcessGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProcessGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A named, ordered set of global ranks. ``ranks`` is a count when they are 0, 1, ..., count - 1."""
 
     name: str
@@ -58,7 +58,7 @@ class ProcessGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.ranks if isinstance(self.ranks, int) else len(self.ranks)
 
 
-class Signature(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Signature(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
     """All of an event but its timing. ``group`` is an index into the artifact's process groups.
 
     Written without what its defaults say: a signature without ``group`` runs on the first one.
@@ -121,6 +121,11 @@ class Ragged:
 
     def __len__(self) -> int:
         return len(self.known)
+
+    def part(self, start: int, stop: int) -> Ragged:
+        """The lists from ``start`` to ``stop``, values shared."""
+        bounds = self.bounds[start : stop + 1]
+        return Ragged(self.values[bounds[0] : bounds[-1]], bounds - bounds[0], self.known[start:stop])
 
     @property
     def lengths(self) -> NDArray[np.int64]:

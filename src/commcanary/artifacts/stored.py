@@ -51,6 +51,16 @@ class Stored(Generic[H]):
         declared = msgspec.convert(msgspec.to_builtins(self.header), type(self.header))
         object.__setattr__(self, "header", declared)
 
+    @property
+    def rows(self) -> int:
+        """Rows of the table, 0 without one."""
+        return 0 if self.table is None else int(self.table.num_rows)
+
+    def table_of(self, start: int, count: int) -> pa.Table:
+        """The table of ``count`` rows (fewer at the end) from ``start`` on; only where there is a table."""
+        assert self.table is not None
+        return self.table.slice(start, count)
+
     @cached_property
     def table_digest(self) -> str:
         """Digest of the table's logical values; that of a report without its samples stands in its header."""

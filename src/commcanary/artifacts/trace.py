@@ -150,7 +150,7 @@ def numbered_by_first_use(events: Events) -> Events:
     for position in _first_uses(events.signature):
         signature = events.signatures[position]
         group = group_number.setdefault(events.groups[signature.group], len(group_number))
-        own = msgspec.structs.replace(signature, group=group)
+        own = signature if group == signature.group else msgspec.structs.replace(signature, group=group)
         signature_number[position] = number_of.setdefault(own, len(number_of))
     return replace(
         events,

@@ -7,34 +7,37 @@ format does not know are ignored and counted in ``notes.ignored_fields``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import numpy as np
 
+from commcanary.artifacts.json_slices import array_slices
 from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.stored import JsonDocument, Kind, Lineage, SourceFile, Stored
 from commcanary.artifacts.trace import TRACE_FORMAT, Coverage, Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
+from commcanary.artifacts.trace_columns import TRACE_SCHEMA, StoredTrace
 from commcanary.artifacts.trace_ids import written_ids
 from commcanary.artifacts.trace_order import ordered_gaps
 from commcanary.artifacts.trace_row import Row
 from commcanary.artifacts.trace_row_keys import RowKeys
 from commcanary.artifacts.trace_rows import RowReader
-from commcanary.artifacts.trace_table import TRACE_SCHEMA, from_stored, to_stored
+from commcanary.artifacts.trace_table import from_stored
 from commcanary.artifacts.trace_writing import row_of
 from commcanary.errors import InputRefusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _BATCH = 4096
 _FREE_FORM = ("workload", "system", "notes")
 MAX_FREE_FORM_BYTES = 2**20
 """Bytes of workload, system or notes, which may hold any JSON object."""
-_NOTHING = msgspec.Raw(b"0")
 
 
 class _Document(msgspec.Struct):
     format: str
-    events: list[msgspec.Raw]
+    events: msgspec.Raw
     workload: dict[str, Any] = {}
     system: dict[str, Any] = {}
     lineage: Lineage | None = None
@@ -53,21 +56,21 @@ def read_exchange(data: bytes) -> Trace:
     """
     _check_free_form(data)
     document = decode(data, _Document)
-    count = len(document.events)
-    if not count:
-        raise InputRefusal("events", "the trace is empty", "a trace needs one event or more")
     reader, keys = RowReader(), RowKeys(frozenset(_Document.__struct_fields__))
-    for first in range(0, count, _BATCH):
-        texts = [bytes(text) for text in document.events[first : first + _BATCH]]
-        document.events[first : first + _BATCH] = [_NOTHING] * len(texts)
+    for texts in _batches(document.events):
+        first = reader.count
         rows = [decode(text, Row, f"events[{index}]") for index, text in enumerate(texts, first)]
         keys.add(texts, rows, first)
         reader.add(rows)
+    if not reader.count:
+        raise InputRefusal("events", "the trace is empty", "a trace needs one event or more")
     keys.add_beside_events(data)
-    order, gap_ns = ordered_gaps(reader)
-    events = reader.events(order, gap_ns)
-    starts = np.concatenate(reader.read.times_ns["start_us"])
-    start_ns = starts if order is None else starts[order]
+    columns = reader.columns()
+    order, gap_ns = ordered_gaps(columns, reader.rounding)
+    ids, metadata = columns.ids.in_order(order), columns.metadata.in_order(order)
+    start_ns = columns.start_ns if order is None else columns.start_ns[order]
+    events = reader.events(columns, order, gap_ns, ids)
+    del columns
     check_trace(events, start_ns)
     notes = dict(document.notes)
     if keys.ignored:
@@ -84,8 +87,16 @@ def read_exchange(data: bytes) -> Trace:
         notes=notes,
         source_files=document.source_files,
     )
-    metadata = tuple(reader.in_order(reader.read.metadata, order))
-    return Trace.of(header, events, start_ns, tuple(reader.ids(order)), metadata)
+    return Trace.of(header, events, start_ns, ids, metadata)
+
+
+def _batches(events: msgspec.Raw) -> Iterator[list[bytes]]:
+    """The texts of the rows, some thousand at a time."""
+    if bytes(memoryview(events)[:1]) != b"[":
+        decode(bytes(events), list[msgspec.Raw], "events")  # says what it is instead of an array
+    for elements in array_slices(events):
+        for first in range(0, len(elements), _BATCH):
+            yield [bytes(text) for text in elements[first : first + _BATCH]]
 
 
 def _check_free_form(data: bytes) -> None:
@@ -113,7 +124,7 @@ def _to_json(stored: Stored[TraceHeader]) -> JsonDocument:
 
 
 def _from_json(data: bytes) -> Stored[TraceHeader]:
-    return to_stored(read_exchange(data))
+    return StoredTrace(read_exchange(data))
 
 
 TRACE = Kind("trace", TRACE_FORMAT, TraceHeader, TRACE_SCHEMA, _to_json, _from_json, states_content_id=False)

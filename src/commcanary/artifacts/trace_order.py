@@ -15,29 +15,27 @@ from commcanary.units import NS_PER_US
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from commcanary.artifacts.trace_rows import RowReader
+    from commcanary.artifacts.trace_row_columns import Columns
 
 
-def ordered_gaps(reader: RowReader) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-    """Program order of the rows that were read (None: as in the file) and their gaps in ns in that order.
+def ordered_gaps(columns: Columns, rounding: Rounding) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
+    """Program order of the rows of ``columns`` (None: as in the file) and their gaps in ns in that order.
 
     All rows start somewhere: sorted by (start, position), gaps are differences. None does: input order,
     gap = gap_us, else compute_before_us, else 0. Some do: input order, and every row must give gap_us.
     """
-    start = np.concatenate(reader.read.times_ns["start_us"])
-    gap_us = np.concatenate(reader.read.gap_us)
+    start, gap_us = columns.start_ns, columns.gap_us
     started = start != UNKNOWN
     if started.all():
-        return _by_start(start, gap_us, reader.rounding)
+        return _by_start(start, gap_us, rounding)
     if started.any() and np.isnan(gap_us).any():
         raise InputRefusal(
             f"events[{int(np.argmax(np.isnan(gap_us)))}].gap_us",
             f"is missing while start_us is given on only {np.count_nonzero(started)} of {len(start)} events",
             "give start_us on all events, or gap_us on all",
         )
-    gap = reader.rounding.ns(gap_us, _gap_place)
-    before = np.concatenate(reader.read.times_ns["compute_before_us"])
-    return None, np.where(gap != UNKNOWN, gap, np.maximum(before, 0))
+    gap = rounding.ns(gap_us, _gap_place)
+    return None, np.where(gap != UNKNOWN, gap, np.maximum(columns.compute_before_ns, 0))
 
 
 def _by_start(

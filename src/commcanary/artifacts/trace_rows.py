@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -23,6 +23,7 @@ from commcanary.artifacts.trace_row import (
     sequence_of,
     signature_of,
 )
+from commcanary.artifacts.trace_row_columns import Columns, RareValues
 from commcanary.errors import InputRefusal
 from commcanary.units import NS_PER_US
 
@@ -31,27 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-T = TypeVar("T")
-
 _TIMES = ("start_us", "compute_before_us", "observed_exposed_us")
-
-
-@dataclass
-class Columns:
-    """Columns of all rows in the order of the file; ``gap_us`` is NaN where a row gives none."""
-
-    numbers: list[NDArray[np.int32]] = field(default_factory=list)
-    gap_us: list[NDArray[np.float64]] = field(default_factory=list)
-    times_ns: dict[str, list[NDArray[np.int64]]] = field(default_factory=lambda: {name: [] for name in _TIMES})
-    overlap_ns: list[NDArray[np.int64]] = field(default_factory=list)
-    offsets_ns: list[Ragged] = field(default_factory=list)
-    rank_before_ns: list[Ragged] = field(default_factory=list)
-    pressure: list[NDArray[np.float64]] = field(default_factory=list)
-    sequence: list[NDArray[np.int64]] = field(default_factory=list)
-    uncertain: list[NDArray[np.bool_]] = field(default_factory=list)
-    ids: list[str | None] = field(default_factory=list)
-    consumed_by: list[str | int | None] = field(default_factory=list)
-    metadata: list[str | None] = field(default_factory=list)
 
 
 class RowReader:
@@ -59,7 +40,8 @@ class RowReader:
 
     def __init__(self) -> None:
         self.rounding = Rounding()
-        self.read = Columns()
+        self.count = 0
+        self._read: list[Columns] = []
         self._groups: dict[ProcessGroup, int] = {}
         self._stated: dict[tuple[str, int | tuple[int, ...]], ProcessGroup] = {}
         self._signatures: dict[Signature, int] = {}
@@ -67,7 +49,7 @@ class RowReader:
 
     def add(self, rows: Sequence[Row]) -> None:
         """Read the next rows; raises ``InputRefusal`` naming the event and field that no trace may have."""
-        first, read = len(self.read.ids), self.read
+        first = self.count
         groups = [self._group(row, index) for index, row in enumerate(rows, first)]
         number = (
             self._signatures.setdefault(
@@ -75,58 +57,69 @@ class RowReader:
             )
             for row, group in zip(rows, groups, strict=True)
         )
-        read.numbers.append(np.fromiter(number, np.int32, len(rows)))
-        read.gap_us.append(_floats([row.gap_us for row in rows]))
-        read.offsets_ns.append(self._offsets(rows, groups, first))
+        signature = np.fromiter(number, np.int32, len(rows))
+        offsets = self._offsets(rows, groups, first)
         before = [
             self._listed(row.rank_compute_before_us, group, index, "rank_compute_before_us")
             for index, (row, group) in enumerate(zip(rows, groups, strict=True), first)
         ]
-        read.rank_before_ns.append(self._per_rank(before, first, "rank_compute_before_us"))
-        for name in _TIMES:
-            read.times_ns[name].append(self._times([getattr(row, name) for row in rows], first, name))
+        rank_before = self._per_rank(before, first, "rank_compute_before_us")
+        times = {name: self._times([getattr(row, name) for row in rows], first, name) for name in _TIMES}
         overlap = [
             None if row.compute_overlap_unknown else 0.0 if row.compute_overlap_us is UNSET else row.compute_overlap_us
             for row in rows
         ]
-        read.overlap_ns.append(self._times(overlap, first, "compute_overlap_us"))
-        read.pressure.append(np.fromiter((row.compute_pressure for row in rows), np.float64, len(rows)))
-        sequence = (sequence_of(row, index) for index, row in enumerate(rows, first))
-        read.sequence.append(np.fromiter(sequence, np.int64, len(rows)))
-        read.uncertain.append(np.fromiter((row.compute_fields_uncertain for row in rows), np.bool_, len(rows)))
-        read.ids += [None if row.id is None else str(row.id) for row in rows]
-        read.consumed_by += [row.consumed_by for row in rows]
-        read.metadata += [None if row.metadata is None else canonical_json(row.metadata).decode() for row in rows]
+        columns = Columns(
+            signature=signature,
+            gap_us=_floats([row.gap_us for row in rows]),
+            start_ns=times["start_us"],
+            compute_before_ns=times["compute_before_us"],
+            observed_exposed_ns=times["observed_exposed_us"],
+            compute_overlap_ns=self._times(overlap, first, "compute_overlap_us"),
+            offsets_ns=offsets,
+            rank_before_ns=rank_before,
+            pressure=np.fromiter((row.compute_pressure for row in rows), np.float64, len(rows)),
+            sequence=np.fromiter((sequence_of(row, i) for i, row in enumerate(rows, first)), np.int64, len(rows)),
+            uncertain=np.fromiter((row.compute_fields_uncertain for row in rows), np.bool_, len(rows)),
+            ids=RareValues.of([None if row.id is None else str(row.id) for row in rows]),
+            consumed_by=RareValues.of([row.consumed_by for row in rows]),
+            metadata=RareValues.of(
+                [None if row.metadata is None else canonical_json(row.metadata).decode() for row in rows]
+            ),
+        )
+        self._read.append(columns)
+        self.count += len(rows)
 
-    def events(self, order: NDArray[np.int64] | None, gap_ns: NDArray[np.int64]) -> Events:
-        """The events, in the file's order or in ``order``; ``gap_ns`` is in that order."""
-        read = self.read
+    def columns(self) -> Columns:
+        """The columns of all rows; the reader holds them no longer."""
+        return Columns.joined(self._read)
+
+    def events(
+        self,
+        columns: Columns,
+        order: NDArray[np.int64] | None,
+        gap_ns: NDArray[np.int64],
+        ids: Sequence[str | None] | None,
+    ) -> Events:
+        """The events, in the file's order or in ``order``; ``gap_ns`` and ``ids`` are in that order."""
         in_file = Events(
             groups=tuple(self._groups),
             signatures=tuple(self._signatures),
-            signature=np.concatenate(read.numbers),
+            signature=columns.signature,
             gap_ns=gap_ns,
-            offsets_ns=Ragged.joined(read.offsets_ns),
-            compute_before_ns=np.concatenate(read.times_ns["compute_before_us"]),
-            rank_compute_before_ns=Ragged.joined(read.rank_before_ns),
-            compute_overlap_ns=np.concatenate(read.overlap_ns),
-            compute_pressure=np.concatenate(read.pressure),
-            observed_exposed_ns=np.concatenate(read.times_ns["observed_exposed_us"]),
-            message_sequence=np.concatenate(read.sequence),
-            consumer=np.full(len(read.ids), UNKNOWN, np.int64),
-            compute_uncertain=np.concatenate(read.uncertain),
+            offsets_ns=columns.offsets_ns,
+            compute_before_ns=columns.compute_before_ns,
+            rank_compute_before_ns=columns.rank_before_ns,
+            compute_overlap_ns=columns.compute_overlap_ns,
+            compute_pressure=columns.pressure,
+            observed_exposed_ns=columns.observed_exposed_ns,
+            message_sequence=columns.sequence,
+            consumer=np.full(len(gap_ns), UNKNOWN, np.int64),
+            compute_uncertain=columns.uncertain,
         )
         ordered = in_file if order is None else replace(in_file.take(order), gap_ns=gap_ns)
-        return replace(ordered, consumer=_consumers(self.in_order(read.consumed_by, order), self.ids(order)))
-
-    def ids(self, order: NDArray[np.int64] | None) -> list[str | None]:
-        """The rows' ids in ``order``."""
-        return self.in_order(self.read.ids, order)
-
-    @staticmethod
-    def in_order(values: list[T], order: NDArray[np.int64] | None) -> list[T]:
-        """``values`` of the rows, in ``order``."""
-        return values if order is None else [values[index] for index in order.tolist()]
+        named = columns.consumed_by.in_order(order)
+        return ordered if named is None else replace(ordered, consumer=_consumers(named, ids))
 
     def _group(self, row: Row, index: int) -> ProcessGroup:
         name = (row.group, row.ranks if isinstance(row.ranks, int) else tuple(row.ranks))
@@ -232,13 +225,11 @@ def _check_spans(
         )
 
 
-def _consumers(named: Sequence[str | int | None], ids: Sequence[str | None]) -> NDArray[np.int64]:
+def _consumers(named: Sequence[str | int | None], ids: Sequence[str | None] | None) -> NDArray[np.int64]:
     consumer = np.full(len(named), UNKNOWN, np.int64)
     wanted = {str(name) for name in named if name is not None}
-    if not wanted:
-        return consumer
     where: dict[str, int] = {}
-    for position, name in enumerate(ids):
+    for position, name in enumerate(ids or ()):
         if name is None:
             continue
         if name in where and name in wanted:

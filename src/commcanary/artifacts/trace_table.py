@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from commcanary.artifacts.arrow_columns import from_lists, from_nullable, lists, nullable
+from commcanary.artifacts.arrow_columns import from_lists, from_nullable
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import Events, ProcessGroup, Signature
 from commcanary.artifacts.factorize import codes_of, combined
@@ -15,6 +15,7 @@ from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.stored import Stored
 from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
+from commcanary.artifacts.trace_columns import SIGNATURE_COLUMNS, TRACE_SCHEMA, StoredTrace, trace_table
 from commcanary.artifacts.trace_ids import check_ids
 from commcanary.errors import InputRefusal
 
@@ -22,67 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _REMEDY = "correct the row or export the trace again"
-_LIST = pa.list_(pa.int64())
-
-TRACE_SCHEMA = pa.schema(
-    [
-        ("id", pa.string()),
-        ("op", pa.string()),
-        ("bytes", pa.int64()),
-        ("in_elements", pa.int64()),
-        ("out_elements", pa.int64()),
-        ("dtype", pa.string()),
-        ("group", pa.int64()),
-        ("phase", pa.string()),
-        ("start_ns", pa.int64()),
-        ("gap_ns", pa.int64()),
-        ("offsets_ns", _LIST),
-        ("compute_before_ns", pa.int64()),
-        ("rank_compute_before_ns", _LIST),
-        ("compute_overlap_ns", pa.int64()),
-        ("compute_pressure", pa.float64()),
-        ("compute_uncertain", pa.bool_()),
-        ("concurrent_groups", pa.int64()),
-        ("observed_exposed_ns", pa.int64()),
-        ("sender_rank", pa.int64()),
-        ("receiver_rank", pa.int64()),
-        ("message_sequence", pa.int64()),
-        ("tag", pa.string()),
-        ("channel", pa.string()),
-        ("custom_op", pa.bool_()),
-        ("root_rank", pa.int64()),
-        ("reduction_op", pa.string()),
-        ("consumed_by", pa.int64()),
-        ("metadata", pa.string()),
-    ]
-)
-
-_SIGNATURE_COLUMNS = tuple(field for field in Signature.__struct_fields__)
 
 
 def to_stored(trace: Trace) -> Stored[TraceHeader]:
     """Header and table of a trace; table columns as ``TRACE_SCHEMA``, one row per event."""
-    events = trace.events
-    columns: dict[str, pa.Array] = {
-        "id": pa.array(trace.ids or [None] * len(events), pa.string()),
-        "metadata": pa.array(trace.metadata or [None] * len(events), pa.string()),
-        "start_ns": nullable(trace.start_ns),
-        "gap_ns": pa.array(events.gap_ns),
-        "offsets_ns": lists(events.offsets_ns),
-        "compute_before_ns": nullable(events.compute_before_ns),
-        "rank_compute_before_ns": lists(events.rank_compute_before_ns),
-        "compute_overlap_ns": nullable(events.compute_overlap_ns),
-        "compute_pressure": pa.array(events.compute_pressure),
-        "compute_uncertain": pa.array(events.compute_uncertain),
-        "observed_exposed_ns": nullable(events.observed_exposed_ns),
-        "message_sequence": nullable(events.message_sequence),
-        "consumed_by": nullable(events.consumer),
-    }
-    for name in _SIGNATURE_COLUMNS:
-        distinct = pa.array([getattr(s, name) for s in events.signatures], TRACE_SCHEMA.field(name).type)
-        columns[name] = distinct.take(pa.array(events.signature))
-    table = pa.table([columns[name] for name in TRACE_SCHEMA.names], schema=TRACE_SCHEMA)
-    return Stored(trace.header, table)
+    return Stored(trace.header, trace_table(trace))
 
 
 def from_stored(stored: Stored[TraceHeader]) -> Trace:
@@ -90,6 +35,8 @@ def from_stored(stored: Stored[TraceHeader]) -> Trace:
 
     Raises ``InputRefusal`` naming the first row and column whose value no trace may have.
     """
+    if isinstance(stored, StoredTrace):
+        return stored.trace  # checked, and the same, when it was read
     table = stored.table
     if table is None or table.num_rows == 0:
         raise InputRefusal("events", "the trace is empty", "a trace needs one event or more")
@@ -142,10 +89,10 @@ def _events(column: dict[str, Any], header: TraceHeader, count: int) -> Events:
         f"is not one of the header's {len(header.groups)} groups",
         column["group"],
     )
-    codes = combined((codes_of(column[name]) for name in _SIGNATURE_COLUMNS), count)
+    codes = combined((codes_of(column[name]) for name in SIGNATURE_COLUMNS), count)
     first = np.unique(codes, return_index=True)[1]
-    distinct = {name: column[name].take(pa.array(first)).to_pylist() for name in _SIGNATURE_COLUMNS}
-    signatures = tuple(Signature(**{name: distinct[name][i] for name in _SIGNATURE_COLUMNS}) for i in range(len(first)))
+    distinct = {name: column[name].take(pa.array(first)).to_pylist() for name in SIGNATURE_COLUMNS}
+    signatures = tuple(Signature(**{name: distinct[name][i] for name in SIGNATURE_COLUMNS}) for i in range(len(first)))
     return Events(
         groups=header.groups,
         signatures=signatures,

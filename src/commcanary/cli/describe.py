@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from commcanary.artifacts.canary import Canary, CanaryHeader
 from commcanary.artifacts.program import entry_count
@@ -35,6 +35,8 @@ from commcanary.units import show_bytes, show_count, us_from_ns
 
 if TYPE_CHECKING:
     from commcanary.artifacts.stored import Stored
+
+_MOST_KINDS = 30
 
 
 def describe(kind: str, stored: Stored[Any]) -> None:
@@ -65,15 +67,15 @@ def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
         say(f"unknown {field}: {reason}")
     for field, value in header.assumptions.items():
         say(f"assumed {field}={value}")
-    counted = Counter(events.signature.tolist())
+    counted = np.bincount(events.signature, minlength=len(events.signatures))
+    commonest = np.argsort(-counted, kind="stable")[:_MOST_KINDS].tolist()
     rows = [
         (s.phase, s.op, events.group_of(s).name, events.group_of(s).size, f"{s.bytes:,}", s.dtype or "", counted[i])
-        for i, s in enumerate(events.signatures)
+        for i, s in ((number, events.signatures[number]) for number in commonest)
     ]
-    rows.sort(key=lambda row: -int(row[-1]))
-    print_table(("phase", "operation", "group", "ranks", "bytes", "dtype", "events"), rows[:30])
-    if len(rows) > 30:
-        say(f"and {len(rows) - 30} more kinds of event")
+    print_table(("phase", "operation", "group", "ranks", "bytes", "dtype", "events"), rows)
+    if len(counted) > _MOST_KINDS:
+        say(f"and {len(counted) - _MOST_KINDS} more kinds of event")
     if header.coverage:
         names = ("rank", "rule", "seen", "taken", "skipped", "refused", "unknown", "time_share", "reason")
         print_table(names, [[getattr(row, name) for name in names] for row in header.coverage])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from commcanary.errors import InputRefusal
 from commcanary.sources.kineto.importer import import_kineto
-from commcanary.sources.kineto.text import ProfileText, last_border
+from commcanary.sources.kineto.text import ProfileText
 
 from .profiles import info, profile, record, written
 
@@ -52,20 +52,6 @@ def test_slices_give_the_events_of_the_whole(
     seen, head = names_and_times(text, slice_bytes)
     assert seen == [(event["name"], event["ts"]) for event in found]
     assert head == (None if bare else job["distributedInfo"])
-
-
-@given(events)
-def test_borders_lie_between_events(found: list[dict[str, Any]]) -> None:
-    text = json.dumps(found)[1:].encode()  # from inside the array
-    border, ends = last_border(text)
-    assert ends
-    assert (border is None) == (len(found) < 2)
-    if border is not None:
-        assert json.loads(b"[" + text[:border] + b"]") == found[:-1]
-
-
-def test_a_string_cut_by_the_slice_holds_no_border() -> None:
-    assert last_border(b'{"a": "x}, {"}, {"b": "y}, {') == (14, False)
 
 
 MALFORMED = [

@@ -1,9 +1,7 @@
 """A profile's text, decoded in slices of its event array, so that memory does not grow with the file.
 
-A slice ends between two events. Where that is need not be found by reading every byte: text from one
-true border to a guessed one is a list of events only if the guess is a true border as well, so decoding
-the slice proves the guess. Where decoding fails, ``last_border`` reads the slice byte by byte, with
-strings and escapes tracked.
+A slice ends between two events: at a guessed border that decoding proves, else where ``last_border`` finds
+one (``artifacts.json_slices``).
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
+from commcanary.artifacts.json_slices import guessed_border, last_border
 from commcanary.errors import InputRefusal
 from commcanary.sources.kineto.document import Ending, Event, ExactEnding, ExactEvent, Head
 
@@ -22,14 +21,11 @@ if TYPE_CHECKING:
 
 SLICE_BYTES = 4 << 20
 """Small enough for a processor's cache: 16 MB take a quarter longer."""
-_SEARCH_BYTES = 1 << 16
 LARGEST_EXACT_FLOAT_US = 2.0**43
 """Up to here a float64 of microseconds still tells nanoseconds apart."""
 
 _TIME = attrgetter("ts")
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
-_BETWEEN_EVENTS = re.compile(rb"\}\s*(,)\s*\{")
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
 _MALFORMED = re.compile(r"JSON is malformed: (?P<what>.*) \(byte (?P<byte>\d+)\)")
 _AT_EVENT = re.compile(r"(?P<what>.*?) - at `(?:key in )?\$(?:\.traceEvents)?\[(?P<event>\d+)\]\.?(?P<where>.*)`$")
 
@@ -59,7 +55,7 @@ class ProfileText:
             if self._ended:
                 yield self._decode_ending(opening, self._buffer)
                 return
-            guess = self._guessed_border()
+            guess = guessed_border(self._buffer)
             events = None if guess is None else self._try_events(guess)
             if events is None:
                 guess, array_ends = last_border(self._buffer)
@@ -109,13 +105,6 @@ class ProfileText:
             "is missing, so this is no profile",
             "give the file that torch.profiler's export_chrome_trace wrote",
         )
-
-    def _guessed_border(self) -> int | None:
-        start = max(0, len(self._buffer) - _SEARCH_BYTES)
-        found = None
-        for match in _BETWEEN_EVENTS.finditer(self._buffer, start):
-            found = match.start(1)
-        return found
 
     def _try_events(self, end: int) -> list[Any] | None:
         try:
@@ -216,28 +205,6 @@ class ProfileText:
         else:
             self._column += count
         self._buffer = self._buffer[count:]
-
-
-def last_border(text: bytes) -> tuple[int | None, bool]:
-    """Position of the last comma between two events in ``text``, and whether the array ends in it.
-
-    ``text`` starts inside the event array, between events.
-    """
-    depth = 0
-    border = None
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token in (b"{", b"["):
-            depth += 1
-        elif token in (b"}", b"]"):
-            depth -= 1
-            if depth < 0:
-                return border, True
-        elif token == b"," and depth == 0:
-            border = match.start()
-        elif token == b'"':
-            break  # a string that the slice cuts
-    return border, False
 
 
 def _is_object(text: bytes) -> bool:
