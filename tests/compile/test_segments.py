@@ -182,3 +182,10 @@ def test_spread_adds_up_and_is_even(records: list[tuple[int, int]]) -> None:
         assert sum(own) == total
         assert own == [(i + 1) * total // count - i * total // count for i in range(count)]
         at += count
+
+
+def test_gaps_that_add_up_to_more_than_one_time_may_be_leave_no_unit_of_their_own() -> None:
+    trace = Trace.of(TraceHeader(), one_group([(0, 0, 0, 0), *[(10**15, 0, 0, 0)] * 3]))
+    canary = compile_trace(trace, CompileSettings(timing_sample_limit=1))
+    assert canary.header.unit_ns == 1  # not 3 * 10**15, which no reader of a canary takes
+    assert canary.events.gap_ns.sum() == 3 * 10**15

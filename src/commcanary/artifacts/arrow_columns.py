@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 _REMEDY = "write the file again with the stage that made it"
 
 
+def whole(column: pa.ChunkedArray) -> pa.Array:
+    """A table's column in one piece: the one that it is made of, or its pieces copied together."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def nullable(values: NDArray[np.int64]) -> pa.Array:
     """int64 Arrow column, null where ``values`` is -1."""
     missing = values == UNKNOWN

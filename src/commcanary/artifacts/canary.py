@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 
-from commcanary.artifacts.arrow_columns import from_lists, from_nullable
+from commcanary.artifacts.arrow_columns import from_lists, from_nullable, whole
 from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup, Ragged, Signature
 from commcanary.artifacts.program import Program, expand
 from commcanary.artifacts.stored import Lineage, Stored
@@ -31,6 +31,8 @@ from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
 
 CANARY_FORMAT = "commcanary.canary.v1"
 MAX_EVENTS = 50_000_000
@@ -169,13 +171,13 @@ class Canary:
         header, table = self.stored.header, self.stored.table
         if table is None or table.num_rows == 0:
             raise InputRefusal("timing", "holds no records", _REMEDY)
-        column = {name: table.column(name).combine_chunks() for name in CANARY_SCHEMA.names}
+        column = {name: whole(table.column(name)) for name in CANARY_SCHEMA.names}
         for name in ("count", "gap", "compute_pressure", "compute_uncertain"):
             if column[name].null_count:
                 raise InputRefusal(f"column {name}", "holds null", _REMEDY)
         count = np.array(column["count"], dtype=np.int64)
         signature = signatures_of_events(header, from_nullable(column["signature"], "signature"), count)
-        record = np.repeat(np.arange(len(count), dtype=np.int64), count)
+        record = None if (count == 1).all() else np.repeat(np.arange(len(count), dtype=np.int64), count)
         unit = header.unit_ns
         events = Events(
             groups=header.groups,
@@ -186,11 +188,11 @@ class Canary:
             compute_before_ns=_times(column, "compute_before", record, unit),
             rank_compute_before_ns=_lists(column, "rank_compute_before", record, unit),
             compute_overlap_ns=_times(column, "compute_overlap", record, unit),
-            compute_pressure=np.array(column["compute_pressure"], dtype=np.float64)[record],
+            compute_pressure=_expanded(np.array(column["compute_pressure"], dtype=np.float64), record),
             observed_exposed_ns=_times(column, "observed_exposed", record, unit),
-            message_sequence=from_nullable(column["message_sequence"], "message_sequence")[record],
-            consumer=_consumers(from_nullable(column["consumer"], "consumer")[record]),
-            compute_uncertain=np.asarray(column["compute_uncertain"]).astype(np.bool_)[record],
+            message_sequence=_expanded(from_nullable(column["message_sequence"], "message_sequence"), record),
+            consumer=_consumers(_expanded(from_nullable(column["consumer"], "consumer"), record)),
+            compute_uncertain=_expanded(np.asarray(column["compute_uncertain"]).astype(np.bool_), record),
             gaps_known=not header.gaps_unknown,
         )
         check_events(events)
@@ -247,19 +249,24 @@ def _scaled(values: NDArray[np.int64], unit: int, name: str) -> NDArray[np.int64
     """Values in ``unit`` ns as ns, -1 kept; raises ``InputRefusal`` where int64 would wrap."""
     if len(values) and int(values.max()) > MAX_NS // unit:
         raise InputRefusal(f"column {name}", f"holds {values.max()} times unit_ns {unit}", _REMEDY)
-    return np.asarray(np.where(values == UNKNOWN, UNKNOWN, values * unit), dtype=np.int64)
+    return values if unit == 1 else np.where(values == UNKNOWN, UNKNOWN, values * unit)
 
 
-def _times(column: dict[str, pa.Array], name: str, record: NDArray[np.int64], unit: int) -> NDArray[np.int64]:
-    return _scaled(from_nullable(column[name], name), unit, name)[record]
+def _expanded(values: NDArray[T], record: NDArray[np.int64] | None) -> NDArray[T]:
+    """One value per event: that of its ``record``, or its own where each event has one (None)."""
+    return values if record is None else values[record]
 
 
-def _lists(column: dict[str, pa.Array], name: str, record: NDArray[np.int64], unit: int) -> Ragged:
+def _times(column: dict[str, pa.Array], name: str, record: NDArray[np.int64] | None, unit: int) -> NDArray[np.int64]:
+    return _expanded(_scaled(from_nullable(column[name], name), unit, name), record)
+
+
+def _lists(column: dict[str, pa.Array], name: str, record: NDArray[np.int64] | None, unit: int) -> Ragged:
     ragged = from_lists(column[name], name)
     if len(ragged.values) and int(ragged.values.min()) < 0:
         raise InputRefusal(f"column {name}", f"holds {ragged.values.min()}", "give 0 or more")
     scaled = Ragged(_scaled(ragged.values, unit, name), ragged.bounds, ragged.known)
-    return scaled if len(record) == len(ragged) else scaled.take(record)
+    return scaled if record is None else scaled.take(record)
 
 
 def _consumers(distance: NDArray[np.int64]) -> NDArray[np.int64]:

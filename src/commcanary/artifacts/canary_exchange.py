@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from commcanary.artifacts.arrow_columns import from_lists, from_nullable, lists
+from commcanary.artifacts.arrow_columns import from_lists, from_nullable, lists, whole
 from commcanary.artifacts.canary import (
     CANARY_FORMAT,
     CANARY_SCHEMA,
@@ -53,7 +53,7 @@ _REMEDY = "compile the canary again"
 
 def timing_columns(table: pa.Table) -> Form:
     """The timing records (``CANARY_SCHEMA``) as encoded JSON columns."""
-    column = {name: table.column(name).combine_chunks() for name in CANARY_SCHEMA.names}
+    column = {name: whole(table.column(name)) for name in CANARY_SCHEMA.names}
     timing: Form = {}
     count = np.array(column["count"], dtype=np.int64)
     if (count != 1).any():

@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from commcanary.artifacts.arrow_columns import whole
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.errors import InputRefusal
 
@@ -61,10 +62,10 @@ def columns_digest(columns: Iterable[tuple[str, pa.Array]]) -> str:
 
 
 def _combined(column: pa.ChunkedArray) -> pa.Array:
-    whole = column.combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):  # combine_chunks of zero chunks
-        whole = pa.array([], type=column.type)
-    return whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+    combined = whole(column)
+    if isinstance(combined, pa.ChunkedArray):  # combine_chunks of zero chunks
+        combined = pa.array([], type=column.type)
+    return combined.dictionary_decode() if pa.types.is_dictionary(combined.type) else combined
 
 
 def _type_name(kind: pa.DataType) -> str:

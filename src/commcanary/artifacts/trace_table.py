@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from commcanary.artifacts.arrow_columns import from_lists, from_nullable
+from commcanary.artifacts.arrow_columns import from_lists, from_nullable, whole
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import Events, ProcessGroup, Signature
 from commcanary.artifacts.factorize import codes_of, combined
@@ -40,7 +40,7 @@ def from_stored(stored: Stored[TraceHeader]) -> Trace:
     table = stored.table
     if table is None or table.num_rows == 0:
         raise InputRefusal("events", "the trace is empty", "a trace needs one event or more")
-    column = {name: table.column(name).combine_chunks() for name in TRACE_SCHEMA.names}
+    column = {name: whole(table.column(name)) for name in TRACE_SCHEMA.names}
     header = stored.header
     events = _events(column, header, table.num_rows)
     start_ns = from_nullable(column["start_ns"], "start_ns")

@@ -87,8 +87,7 @@ def _records(events: Events, settings: CompileSettings) -> Records:
 
 def _assembled(trace: Trace, records: Records, settings: CompileSettings) -> Canary:
     events = trace.events
-    record_of_event = np.repeat(np.arange(len(records.count), dtype=np.int64), records.count)
-    program = build_program(events.signature, record_of_event)
+    program = build_program(events.signature, np.repeat(np.arange(len(records.count), dtype=np.int64), records.count))
     unit = common_unit_ns(records)
     table = record_table(records, literal_records(program, records.count), unit)
     commitment = commit(trace.stored)

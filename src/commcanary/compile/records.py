@@ -11,6 +11,7 @@ import pyarrow as pa
 from commcanary.artifacts.arrow_columns import lists, nullable
 from commcanary.artifacts.canary import CANARY_SCHEMA, spread
 from commcanary.artifacts.events import UNKNOWN, Events, Ragged
+from commcanary.artifacts.trace_checks import MAX_TIME_NS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +50,10 @@ def consumer_distance(events: Events) -> NDArray[np.int64]:
 
 
 def common_unit_ns(records: Records) -> int:
-    """The greatest ns that divides every time of the records; 1 where all are 0."""
+    """The greatest ns that divides every time of the records; 1 where all are 0.
+
+    Also 1 where it is longer than any one time may be, as gaps that are summed up can make it.
+    """
     r = records.representatives
     unit = 0
     for times in (
@@ -62,7 +66,7 @@ def common_unit_ns(records: Records) -> int:
     ):
         if len(times) and unit != 1:
             unit = int(np.gcd(unit, np.gcd.reduce(times)))
-    return unit or 1
+    return unit if 0 < unit <= MAX_TIME_NS else 1
 
 
 def record_table(records: Records, literal: NDArray[np.bool_], unit_ns: int) -> pa.Table:
@@ -71,7 +75,7 @@ def record_table(records: Records, literal: NDArray[np.bool_], unit_ns: int) -> 
     columns = {
         "signature": pa.array(r.signature.astype(np.int64), mask=~literal),
         "count": pa.array(records.count),
-        "gap": pa.array(records.gap_total_ns // unit_ns),
+        "gap": pa.array(_in_units(records.gap_total_ns, unit_ns)),
         "offsets": lists(_scaled(r.offsets_ns, unit_ns)),
         "compute_before": _times(r.compute_before_ns, unit_ns),
         "rank_compute_before": lists(_scaled(r.rank_compute_before_ns, unit_ns)),
@@ -91,8 +95,12 @@ def _known(times: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _scaled(ragged: Ragged, unit_ns: int) -> Ragged:
-    return Ragged(ragged.values // unit_ns, ragged.bounds, ragged.known)
+    return Ragged(_in_units(ragged.values, unit_ns), ragged.bounds, ragged.known)
 
 
 def _times(times: NDArray[np.int64], unit_ns: int) -> pa.Array:
-    return nullable(np.where(times == UNKNOWN, UNKNOWN, times // unit_ns))
+    return nullable(times if unit_ns == 1 else np.where(times == UNKNOWN, UNKNOWN, times // unit_ns))
+
+
+def _in_units(times: NDArray[np.int64], unit_ns: int) -> NDArray[np.int64]:
+    return times if unit_ns == 1 else times // unit_ns

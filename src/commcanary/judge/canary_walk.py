@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commcanary.artifacts.arrow_columns import from_lists, from_nullable
+from commcanary.artifacts.arrow_columns import from_lists, from_nullable, whole
 from commcanary.artifacts.events import UNKNOWN, Events, Ragged
 from commcanary.artifacts.trace_checks import MAX_TIME_NS
 from commcanary.errors import InputRefusal
@@ -35,7 +35,7 @@ def walk(canary: Canary, most: int) -> Events:
     header, table = canary.header, canary.stored.table
     if table is None or table.num_rows == 0:
         raise InputRefusal("timing", "holds no records", _REMEDY)
-    column = {name: table.column(name).combine_chunks() for name in table.column_names}
+    column = {name: whole(table.column(name)) for name in table.column_names}
     count = np.array(column["count"].fill_null(0), dtype=np.int64)
     if (count < 1).any() or not 1 <= header.unit_ns <= MAX_TIME_NS:
         raise InputRefusal("timing.count", "holds a record of no event, or a unit that is no time", _REMEDY)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from commcanary.artifacts.arrow_columns import whole
 from commcanary.errors import BudgetRefusal, UsageError
 from commcanary.judge.checks import FAIL, Check, equal, same
 
@@ -49,6 +50,6 @@ def _program_check(events: Events, canary: Canary) -> Check:
 
     table = canary.stored.table
     assert table is not None  # the walk refused a canary without records
-    count = np.asarray(table.column("count").combine_chunks(), dtype=np.int64)
+    count = np.asarray(whole(table.column("count")), dtype=np.int64)
     record = np.repeat(np.arange(len(count), dtype=np.int64), count)
     return same("program_form", build_program(events.signature, record), canary.header.program)
