@@ -238,7 +238,18 @@ def test_ablations_and_calibrations_are_shown_where_the_campaign_has_them(tmp_pa
     assert "40 of 60" in shown.text
     assert "95 % interval 54.1 to 77.3 %, at most 5 % declared" in shown.text
     assert "not as expected: trusted" in shown.text
+    assert "ranking-inversion as isolated, gate of training as canary." in shown.text
     assert {"training/ablations.json", "training/canary/null_calibration.json"} <= set(shown.links)
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [(None, "No outcome was declared."), ("failed", "All as expected: 1 declared outcome.")],
+)
+def test_what_was_not_declared_did_not_come_out_as_expected(declared: str | None, said: str, tmp_path: Path) -> None:
+    row = representation_row("training", "canary", "failed", expected_status=declared)
+    shown = Page(source(write_campaign(tmp_path, representation_rows=[row])))
+    assert said in shown.text
 
 
 def test_a_searched_canary_is_no_control(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from commcanary.campaign.layout import FIGURES
 from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.judge.reconciliation import RECONCILIATION
 from commcanary.reporting.drawings.growth import FEWEST_LENGTHS, crossovers
+from commcanary.reporting.expected import expected
 from commcanary.reporting.models_compared import models_compared
 from commcanary.reporting.pages import write_page
 from commcanary.reporting.ran import configuration_table, workload_rows
@@ -41,6 +42,7 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
     plan = plan_of(manifest, folder)
     cells = read_cells(folder / "tables" / "cells.parquet")
     representations = read_representations(folder / "tables" / "representations.parquet")
+    calibrations = read_null_calibrations(folder / "tables" / "null_calibrations.parquet")
     write_page(
         output,
         "campaign.html.jinja",
@@ -49,6 +51,7 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
         config=plan.config,
         digests=_digests(manifest),
         headline=headline(cells, representations),
+        expected=expected(representations, calibrations),
         workloads=workload_rows(plan, representations),
         configurations=configuration_table(plan),
         regressed=regressed_workloads(plan.workloads, cells),
@@ -56,7 +59,7 @@ def write_campaign_page(campaign_folder: Path, output: Path) -> None:
         models_compared=models_compared(plan, cells, representations),
         representations=representations,
         ablations=read_ablations(folder / "tables" / "ablations.parquet"),
-        calibrations=read_null_calibrations(folder / "tables" / "null_calibrations.parquet"),
+        calibrations=calibrations,
         exports=read_exports(folder / "tables" / "exports.parquet"),
         reconciliations={
             name: read_artifact(folder / "reconcile" / f"{name}.json", RECONCILIATION).header

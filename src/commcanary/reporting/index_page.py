@@ -12,6 +12,7 @@ from commcanary.campaign.layout import SEAL
 from commcanary.campaign.manifest import MANIFEST
 from commcanary.campaign.seal import SEALS
 from commcanary.errors import StorageRefusal
+from commcanary.reporting.expected import Expected, expected
 from commcanary.reporting.pages import write_page
 from commcanary.reporting.tables import read_null_calibrations, read_representations
 
@@ -22,19 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CampaignRow:
-    """One sealed campaign; ``statuses`` count its representations.
-
-    ``expected`` counts what the campaign declared of representations and gates, ``unexpected`` names what came out
-    otherwise.
-    """
+    """One sealed campaign; ``statuses`` count its representations."""
 
     name: str
     title: str
     cells: int
     root: str
     statuses: tuple[tuple[str, int], ...]
-    expected: int
-    unexpected: tuple[str, ...]
+    expected: Expected
     representations: tuple[RepresentationRow, ...]
     files: tuple[SealedFile, ...]
 
@@ -55,19 +51,13 @@ def _row(folder: Path) -> CampaignRow:
     manifest = read_artifact(folder / "manifest.json", MANIFEST).header
     representations = read_representations(folder / "tables" / "representations.parquet")
     gates = read_null_calibrations(folder / "tables" / "null_calibrations.parquet")
-    declared = [(row, row.is_unexpected) for row in representations if row.expected_status]
-    declared_gates = [(row, row.outcome != row.expected_outcome) for row in gates if row.expected_outcome]
     return CampaignRow(
         name=folder.name,
         title=manifest.config.get("title", ""),
         cells=len(manifest.cells),
         root=seal.merkle_root,
         statuses=tuple(Counter(str(row.status) for row in representations).most_common()),
-        expected=len(declared) + len(declared_gates),
-        unexpected=(
-            *(f"{row.workload} as {row.representation}" for row, other in declared if other),
-            *(f"gate of {row.workload} as {row.representation}" for row, other in declared_gates if other),
-        ),
+        expected=expected(representations, gates),
         representations=representations,
         files=seal.files,
     )

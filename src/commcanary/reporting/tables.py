@@ -152,6 +152,11 @@ class NullCalibrationRow(msgspec.Struct, frozen=True, kw_only=True):
     expected_outcome: str | None
     calibration: str | None
 
+    @property
+    def is_unexpected(self) -> bool:
+        """Whether its outcome differs from a stated expectation."""
+        return bool(self.expected_outcome) and self.outcome != self.expected_outcome
+
 
 @dataclass(frozen=True)
 class CellGroup:

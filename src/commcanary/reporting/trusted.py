@@ -44,11 +44,10 @@ class TrustedRow:
 
 @dataclass(frozen=True)
 class Headline:
-    """The campaign in counts: canary verdicts, behaviour statuses, and what did not end as expected."""
+    """The campaign in counts: canary verdicts and behaviour statuses."""
 
     verdicts: tuple[tuple[str, int], ...]
     statuses: tuple[tuple[str, int], ...]
-    unexpected: tuple[RepresentationRow, ...]
 
 
 def trusted_workloads(rows: Sequence[RepresentationRow]) -> tuple[tuple[str, tuple[TrustedRow, ...]], ...]:
@@ -78,7 +77,6 @@ def headline(cells: Iterable[CellRow], representations: Sequence[RepresentationR
     return Headline(
         verdicts=_worst_first(verdicts),
         statuses=_worst_first(statuses),
-        unexpected=tuple(row for row in representations if row.is_unexpected),
     )
 
 
