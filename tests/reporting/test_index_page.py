@@ -61,7 +61,10 @@ def test_what_was_expected_is_counted_with_its_gates_and_what_came_out_otherwise
     }
     assert "gate of ranking-inversion as canary" in said["gates"]
     assert "gate of training" not in said["gates"]
+    assert "1 gate trusted" in said["gates"]
+    assert "1 gate not trusted" in said["gates"]
     assert "nothing expected" in said["silent"]
+    assert "gate " not in said["silent"]
     assert "none of 2" in said["met"]
 
 

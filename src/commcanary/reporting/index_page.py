@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CampaignRow:
-    """One sealed campaign; ``statuses`` count its representations."""
+    """One sealed campaign; ``statuses`` count its representations, ``gates`` what its null calibrations said."""
 
     name: str
     title: str
     cells: int
     root: str
     statuses: tuple[tuple[str, int], ...]
+    gates: tuple[tuple[str, int], ...]
     expected: Expected
     representations: tuple[RepresentationRow, ...]
     files: tuple[SealedFile, ...]
@@ -57,6 +58,7 @@ def _row(folder: Path) -> CampaignRow:
         cells=len(manifest.cells),
         root=seal.merkle_root,
         statuses=tuple(Counter(str(row.status) for row in representations).most_common()),
+        gates=tuple(Counter(row.outcome for row in gates).most_common()),
         expected=expected(representations, gates),
         representations=representations,
         files=seal.files,
