@@ -47,6 +47,7 @@ def test_a_canary_is_no_source_and_is_named(tmp_path: Path, suffix: str, capsys:
         (["nsys/two_ranks.sqlite"], "nsys"),
         (["one_job/fr_rank0.json", "one_job/fr_rank1.json"], "flight-recorder"),
         ([f"nccl_job/inspector-node-{r // 2}-pid{4000 + r}.log" for r in range(4)], "nccl-inspector"),
+        ([f"nccl_job/nccl-node-{r // 2}-{4000 + r}.log" for r in range(4)], "nccl-log"),
     ],
 )
 def test_any_source_becomes_a_campaign(tmp_path: Path, files: list[str], kind: str) -> None:
@@ -56,5 +57,5 @@ def test_any_source_becomes_a_campaign(tmp_path: Path, files: list[str], kind: s
     assert run(["campaign", "new", *given, "-o", str(config)]) == 0
     source = load_config(config).workloads[0].source
     assert source.__struct_config__.tag == kind
-    key = {"nsys": "exports", "flight-recorder": "dumps", "nccl-inspector": "records"}[kind]
+    key = {"nsys": "exports", "flight-recorder": "dumps", "nccl-inspector": "records", "nccl-log": "logs"}[kind]
     assert list(files_of(source)) == [f"{key}[{i}]" for i in range(len(files))]

@@ -14,6 +14,7 @@ EXPORT = str(ROOT / "resources" / "nsys" / "two_ranks.sqlite")
 TRACES = [str(ONE_JOB / f"et_rank{rank}.json.gz") for rank in (0, 1)]
 DUMPS = [str(ONE_JOB / f"fr_rank{rank}.json") for rank in (0, 1)]
 RECORDS = [str(path) for path in sorted((ROOT / "resources" / "nccl_job").glob("inspector-*.log"))]
+LOGS = [str(path) for path in sorted((ROOT / "resources" / "nccl_job").glob("nccl-*.log"))]
 
 DONE = [
     (["import-nsys", EXPORT], "imported 9 collective events (skipped 0 control, 0 empty)"),
@@ -22,6 +23,8 @@ DONE = [
     (["import-flight-recorder", *DUMPS, "--assume-shared-clock"], "imported 20 collective events"),
     (["import-nccl-inspector", *RECORDS, "--estimate-clock"], "imported 17 collective events"),
     (["import-nccl-inspector", *RECORDS, "--process-group", "world"], "imported 5 collective events"),
+    (["import-nccl-log", *LOGS, "--assume-shared-clock"], "imported 22 collective events"),
+    (["import-nccl-log", *LOGS, "--process-group", "0x9f3c27a5d1e06b42"], "imported 10 collective events"),
 ]
 
 
@@ -55,6 +58,14 @@ REFUSED = [
     (["import-nccl-inspector", *RECORDS, "--clock-offset-us", "0=1"], 2, "rank 1 has no offset"),
     (["import-nccl-inspector", *RECORDS, "--clock-offset-us", "0=1", "--estimate-clock"], 2, "not several"),
     (["import-nccl-inspector", DUMPS[0]], 3, "fr_rank0.json"),
+    (
+        ["import-nccl-log", *LOGS[1:]],
+        3,
+        "communicator 0x9f3c27a5d1e06b42/1.0 of 2 ranks, of which 1 is in no file given",
+    ),
+    (["import-nccl-log", *LOGS, "--rank", "0"], 2, "--rank changes nothing without --assume-default-group"),
+    (["import-nccl-log", *LOGS, "--clock-offset-us", "0=1"], 2, "rank 1 has no offset"),
+    (["import-nccl-log", *RECORDS], 3, "holds no line of a call; log with NCCL_DEBUG=INFO"),
 ]
 
 

@@ -28,6 +28,7 @@ SAMPLES = {
     ],
     "kineto": [ROOT / "resources" / "gloo_ddp" / f"rank{rank}.pt.trace.json.gz" for rank in (0, 1)],
     "nccl-inspector": sorted((ROOT / "resources" / "nccl_job").glob("inspector-*.log")),
+    "nccl-log": sorted((ROOT / "resources" / "nccl_job").glob("nccl-*.log")),
     "nsys": [ROOT / "resources" / "nsys" / "two_ranks.sqlite"],
 }
 

@@ -107,6 +107,18 @@ class NcclInspectorSource(_Strict, tag_field="kind", tag="nccl-inspector", froze
     process_group: str | None = None
 
 
+class NcclLogSource(_Strict, tag_field="kind", tag="nccl-log", frozen=True, kw_only=True):
+    """Debug logs of NCCL, one a process; ``ranks`` are theirs in the default group. Clocks cannot be estimated."""
+
+    logs: Paths
+    ranks: tuple[Seed, ...] = ()
+    clock: Literal["unknown", "shared", "offsets"] = "unknown"
+    clock_offsets_us: dict[Rank, OffsetUs] = {}
+    phase: str | None = None
+    assume_default_group: bool = False
+    process_group: str | None = None
+
+
 class CaptureSource(_Strict, tag_field="kind", tag="capture", frozen=True, kw_only=True):
     """What a job communicates while ``command`` runs it; ``auto`` records ``torch.distributed`` in every rank."""
 
@@ -122,10 +134,11 @@ Source = (
     | ChakraSource
     | FlightRecorderSource
     | NcclInspectorSource
+    | NcclLogSource
     | CaptureSource
 )
 
-_FILES = ("path", "profiles", "exports", "traces", "groups", "dumps", "records")
+_FILES = ("path", "profiles", "exports", "traces", "groups", "dumps", "records", "logs")
 """Keys that name files."""
 
 

@@ -33,6 +33,7 @@ _COMMANDS = (
     "import_chakra",
     "import_flight_recorder",
     "import_nccl_inspector",
+    "import_nccl_log",
     "reconcile",
     "overlap",
     "capture",

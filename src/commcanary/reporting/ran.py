@@ -11,6 +11,7 @@ from commcanary.campaign.workload_sources import (
     FlightRecorderSource,
     KinetoSource,
     NcclInspectorSource,
+    NcclLogSource,
     NsysSource,
     SynthSource,
     files_of,
@@ -33,6 +34,7 @@ _KINDS: dict[type, str] = {
     ChakraSource: "execution traces",
     FlightRecorderSource: "Flight Recorder dumps",
     NcclInspectorSource: "NCCL Inspector records",
+    NcclLogSource: "NCCL debug logs",
 }
 
 

@@ -15,6 +15,7 @@ _BEGINNING = 16_384
 _DUMP = re.compile(rb'"(?:collective_seq_id|comm_lib_version|nccl_version)"\s*:')
 _NODES = re.compile(rb'"(?:nodes|workload_graph)"\s*:\s*\[')
 _RECORDS = re.compile(rb'"(?:inspector_output_format_version|coll_perf|p2p_perf)"\s*:')
+_LOG = re.compile(rb"^[^\n{]{0,300} NCCL INFO ", re.MULTILINE)
 _EVENTS = re.compile(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo)"\s*:')
 
 
@@ -32,6 +33,8 @@ def source_of(path: Path) -> str:
         return "flight-recorder"
     if data[:2] == b"\x1f\x8b":
         data = _unzipped(data)
+    if _LOG.search(data):
+        return "nccl-log"
     if data.lstrip()[:1] not in (b"{", b"["):
         return "chakra" if path.suffix == ".et" else "kineto"
     if _EVENTS.search(data):

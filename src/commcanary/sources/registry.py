@@ -10,6 +10,7 @@ from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.flight_recorder.importer import import_flight_recorder
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.nccl_inspector.importer import import_nccl_inspector
+from commcanary.sources.nccl_log.importer import import_nccl_log
 from commcanary.sources.nsys.importer import import_nsys
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ SOURCES = {
         Source("chakra", "execution traces: PyTorch's JSON, Chakra's protobuf", import_execution_traces),
         Source("flight-recorder", "PyTorch Flight Recorder dumps, JSON or pickle", import_flight_recorder),
         Source("nccl-inspector", "NCCL Inspector records, JSON lines", import_nccl_inspector),
+        Source("nccl-log", "NCCL debug logs", import_nccl_log),
         Source("capture", "shards of commcanary capture", merge_shards),
     )
 }

@@ -18,6 +18,7 @@ from commcanary.campaign.workload_sources import (
     FlightRecorderSource,
     KinetoSource,
     NcclInspectorSource,
+    NcclLogSource,
     NsysSource,
 )
 from commcanary.errors import InputRefusal, Refusal, UsageError
@@ -28,6 +29,7 @@ from commcanary.sources.files import reading
 from commcanary.sources.flight_recorder.importer import import_flight_recorder
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.nccl_inspector.importer import import_nccl_inspector
+from commcanary.sources.nccl_log.importer import import_nccl_log
 from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.recognise import source_of
 from commcanary.stages.kinds import kind_of
@@ -37,6 +39,7 @@ from commcanary.stages.source_settings import (
     flight_recorder_settings,
     kineto_settings,
     nccl_inspector_settings,
+    nccl_log_settings,
     nsys_settings,
 )
 
@@ -104,6 +107,12 @@ def _imported(files: Sequence[Path], output: Path, name: str) -> tuple[list[str]
             ),
             clock,
         )
+    elif kind == "nccl-log":
+        key = "logs"
+        trace, clock = _on_clock(
+            lambda clock: import_nccl_log(files, nccl_log_settings(NcclLogSource(logs=names, clock=clock), name)).trace,
+            clock,
+        )
     else:
         key = "profiles"
         trace = import_kineto(files, kineto_settings(KinetoSource(profiles=names, clock=clock), name)).trace
@@ -113,7 +122,7 @@ def _imported(files: Sequence[Path], output: Path, name: str) -> tuple[list[str]
     about = "# shared: all ranks' clocks are one (same host); estimate: fit them; unknown: no arrival skew"
     if kind == "nsys":
         about = "# about several exports: shared: their clocks are one; estimate: fit them; unknown: no arrival skew"
-    elif kind == "flight-recorder":
+    elif kind in ("flight-recorder", "nccl-log"):
         about = "# shared: the hosts' clocks are one (same host); unknown: no arrival skew"
     elif kind == "nccl-inspector":
         about = "# of verbose records: shared: the hosts' clocks are one; estimate: fit them; unknown: no arrival skew"

@@ -9,6 +9,7 @@ from commcanary.sources.execution_trace.settings import ExecutionTraceSettings
 from commcanary.sources.flight_recorder.settings import FlightRecorderSettings
 from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.sources.nccl_inspector.settings import NcclInspectorSettings
+from commcanary.sources.nccl_log.settings import NcclLogSettings
 from commcanary.sources.nsys.settings import NsysSettings
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         FlightRecorderSource,
         KinetoSource,
         NcclInspectorSource,
+        NcclLogSource,
         NsysSource,
     )
 
@@ -87,6 +89,19 @@ def nccl_inspector_settings(source: NcclInspectorSource, workload: str) -> NcclI
         process_group=source.process_group,
         assume_shared_clock=source.clock == "shared",
         estimate_clock=source.clock == "estimate",
+        clock_offsets_us=_by_rank(source.clock_offsets_us),
+    )
+
+
+def nccl_log_settings(source: NcclLogSource, workload: str) -> NcclLogSettings:
+    """The settings of ``import_nccl_log``."""
+    return NcclLogSettings(
+        workload_name=workload,
+        phase=source.phase,
+        process_group=source.process_group,
+        ranks=source.ranks,
+        assume_default_group=source.assume_default_group,
+        assume_shared_clock=source.clock == "shared",
         clock_offsets_us=_by_rank(source.clock_offsets_us),
     )
 

@@ -16,6 +16,7 @@ from commcanary.campaign.workload_sources import (
     FlightRecorderSource,
     KinetoSource,
     NcclInspectorSource,
+    NcclLogSource,
     NsysSource,
     Source,
     SynthSource,
@@ -25,6 +26,7 @@ from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.flight_recorder.importer import import_flight_recorder
 from commcanary.sources.kineto.importer import import_kineto
 from commcanary.sources.nccl_inspector.importer import import_nccl_inspector
+from commcanary.sources.nccl_log.importer import import_nccl_log
 from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_trace
@@ -33,6 +35,7 @@ from commcanary.stages.source_settings import (
     flight_recorder_settings,
     kineto_settings,
     nccl_inspector_settings,
+    nccl_log_settings,
     nsys_settings,
 )
 
@@ -73,6 +76,8 @@ def _made(workload: str, source: Source, files: Sequence[Path]) -> Trace:
         return import_flight_recorder(files, flight_recorder_settings(source, workload)).trace
     if isinstance(source, NcclInspectorSource):
         return import_nccl_inspector(files, nccl_inspector_settings(source, workload)).trace
+    if isinstance(source, NcclLogSource):
+        return import_nccl_log(files, nccl_log_settings(source, workload)).trace
     if isinstance(source, ChakraSource):
         traces, groups = files[: len(source.traces)], files[len(source.traces) :]
         return import_execution_traces(traces, chakra_settings(source, workload, *groups)).trace

@@ -195,7 +195,7 @@ def test_a_communicator_of_some_ranks(tmp_path: Path) -> None:
     assert durations(trace)[1] == {"1": 100, "3": 100}
     with pytest.raises(InputRefusal, match=r"1 of 4 ranks of process group .* have no profile: 3"):
         import_nccl_inspector(files[:3], NcclInspectorSettings(process_group=WORLD))
-    with pytest.raises(InputRefusal, match=r"communicator 0x22 of 2 ranks, of which 1 are in no file given"):
+    with pytest.raises(InputRefusal, match=r"communicator 0x22 of 2 ranks, of which 1 is in no file given"):
         import_nccl_inspector(files[:2])
 
 

@@ -50,11 +50,12 @@ class Seating:
         if communicator == self.world:
             return ProcessGroup(communicator, ranks)
         members = {seat.rank: self.rank_of[process] for process, seat in seats.items()}
-        if len(members) < ranks:
+        absent = ranks - len(members)
+        if absent:
             raise InputRefusal(
                 place,
-                f"is on communicator {communicator} of {ranks} ranks, of which {ranks - len(members)} are in no file "
-                "given, so its members are unknown",
+                f"is on communicator {communicator} of {ranks} ranks, of which {absent} {'is' if absent == 1 else 'are'} "
+                "in no file given, so its members are unknown",
                 "give the files of all ranks, or import one communicator with --process-group",
             )
         return ProcessGroup.of(communicator, [members[rank] for rank in range(ranks)])

@@ -1,0 +1,100 @@
+"""What the header of a trace from NCCL's debug logs says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from commcanary.artifacts.trace import TraceHeader
+from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
+from commcanary.sources.files import source_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commcanary.artifacts.trace import Coverage
+    from commcanary.sources.calls.clocks import Clock
+    from commcanary.sources.calls.merging import Merged
+    from commcanary.sources.calls.rank_calls import RankCalls
+    from commcanary.sources.calls.seating import Seating
+    from commcanary.sources.nccl_log.log_records import LogRecords
+    from commcanary.sources.nccl_log.settings import NcclLogSettings
+
+NO_DURATION = "a line is written when the host enqueues a call: nothing says when it ran"
+
+
+def trace_header(
+    paths: Sequence[Path],
+    logs: Sequence[LogRecords],
+    ranks: Sequence[RankCalls],
+    torn: Sequence[Coverage],
+    seating: Seating,
+    clock: Clock,
+    merged: Merged,
+    told: Sequence[str],
+    untimed: str | None,
+    settings: NcclLogSettings,
+) -> TraceHeader:
+    """The header; ``torn`` are rows of the account for torn lines, ``untimed`` says why there are no times."""
+    versions = sorted({log.version for log in logs if log.version is not None})
+    system: dict[str, Any] = {
+        "backend": "nccl",
+        "nccl_version": versions[0] if len(versions) == 1 else versions or None,
+        "world_size": seating.size,
+        "profiled_ranks": [calls.job.rank for calls in ranks],
+        "clock": clock.said or None,
+    }
+    declared = settings.assume_default_group and any(
+        communicator.name is None for log in logs for communicator in log.communicators.known
+    )
+    notes: dict[str, Any] = {
+        "ranks": "stated by the user" if settings.ranks and declared else seating.how,
+        "order": "that in which each host enqueued its calls; nothing orders different communicators between ranks",
+    }
+    if len(ranks) == len(logs):
+        notes["files_of_ranks"] = {str(calls.job.rank): Path(calls.name).name for calls in ranks}
+    if untimed is None:
+        notes["arrival"] = "when the host enqueued the call (the time before its line)"
+    if told:
+        notes["counts"] = list(told)
+    if merged.reordered:
+        notes["order_differs"] = f"{merged.reordered} events were called in another order by some rank"
+    if merged.uneven:
+        notes["uneven"] = f"{merged.uneven} events have sizes that differ by rank; bytes are the largest rank's"
+    return TraceHeader(
+        workload={"name": settings.workload_name or "NCCL debug log"},
+        system={key: value for key, value in system.items() if value is not None},
+        unknown=_unknown(ranks, merged, untimed),
+        assumptions={"default_group": 1.0} if declared else {},
+        coverage=(*(row for calls in ranks for row in calls.coverage), *torn),
+        notes=notes,
+        source_files=source_files(paths),
+    )
+
+
+def _unknown(ranks: Sequence[RankCalls], merged: Merged, untimed: str | None) -> dict[str, str]:
+    """The reason for every field that some event does not know."""
+    events, signatures = merged.events, merged.events.signatures
+    arrivals = untimed
+    if arrivals is None:
+        arrivals = "clocks of the hosts are not known to agree; declare or give them"
+        if len(ranks) == 1:
+            arrivals = "one rank's log was given"
+    reasons = {
+        "start_us": (untimed is not None, untimed or ""),
+        "gap_us": (untimed is not None, f"{untimed}; rows carry 0, and a replay that needs gaps refuses"),
+        "rank_arrival_us": (not bool(events.offsets_ns.known.all()), arrivals),
+        "compute_before_us": (True, NO_DURATION),
+        "rank_compute_before_us": (True, NO_DURATION),
+        "compute_overlap_us": (True, NO_DURATION),
+        "observed_exposed_us": (True, NO_DURATION),
+        "phase": (any(s.phase == UNKNOWN_PHASE for s in signatures), "lines do not name phases"),
+        "reduction_op": (
+            any(s.reduction_op is None and s.op in ("all_reduce", "reduce_scatter", "reduce") for s in signatures),
+            "the operator is one that the job made, or ranks differ",
+        ),
+        "in_elements": (any(s.in_elements is None for s in signatures), "sizes differ from rank to rank"),
+        "compute_pressure": (True, "not measured; rows carry the format's usual 0.5"),
+        "concurrent_groups": (len({s.group for s in signatures}) > 1, "not derived; rows carry 1"),
+    }
+    return {field: reason for field, (applies, reason) in reasons.items() if applies}
