@@ -52,10 +52,11 @@ class Seating:
         members = {seat.rank: self.rank_of[process] for process, seat in seats.items()}
         absent = ranks - len(members)
         if absent:
+            are = "is" if absent == 1 else "are"
             raise InputRefusal(
                 place,
-                f"is on communicator {communicator} of {ranks} ranks, of which {absent} {'is' if absent == 1 else 'are'} "
-                "in no file given, so its members are unknown",
+                f"is on communicator {communicator} of {ranks} ranks, of which {absent} {are} in no file "
+                "given, so its members are unknown",
                 "give the files of all ranks, or import one communicator with --process-group",
             )
         return ProcessGroup.of(communicator, [members[rank] for rank in range(ranks)])
