@@ -35,7 +35,9 @@ _COMMUNICATOR = re.compile(
     rb"(?:\[Rank \d{1,10}\] )?(?:\w{1,60} )?comm (?P<comm>%(p)s) rank (?P<rank>\d{1,9}) n[rR]anks (?P<nranks>\d{1,9}) "
     rb"(?P<more>[\w \-]*?) ?- (?P<what>Init START|Init COMPLETE|Destroy COMPLETE|Abort COMPLETE)" % {b"p": _POINTER}
 )
-_FIELD = re.compile(rb"\b(cudaDev|commId|parent|splitCount|childCount|color) (-?(?:0x)?[0-9a-fA-F]{1,16})\b")
+_FIELD = re.compile(
+    rb"\b(?:(cudaDev|splitCount|childCount|color) (-?\d{1,10})|(commId|parent) (%(p)s))(?= |$)" % {b"p": _POINTER}
+)
 _VERSION = re.compile(rb"NCCL version (\S{1,60})")
 
 
@@ -95,7 +97,8 @@ def said_in(stream: BinaryIO) -> Iterator[Said]:
         elif call is not None:
             yield Said(number, before[0] if before else b"", speaker, CallLine(*call.groups()))
         elif created is not None:
-            fields = {name.decode(): value for name, value in _FIELD.findall(created["more"])}
+            found = _FIELD.findall(created["more"])
+            fields = {(name or other).decode(): value or pointer for name, value, other, pointer in found}
             what, rank, ranks = created["what"].decode(), int(created["rank"]), int(created["nranks"])
             yield Said(number, b"", speaker, CommunicatorLine(what, created["comm"], rank, ranks, fields))
 
