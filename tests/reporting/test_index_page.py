@@ -68,6 +68,21 @@ def test_what_was_expected_is_counted_with_its_gates_and_what_came_out_otherwise
     assert "none of 2" in said["met"]
 
 
+def test_a_campaign_that_cannot_be_read_is_named_and_the_others_are_shown(tmp_path: Path) -> None:
+    sealed(tmp_path / "one", "First")
+    (sealed(tmp_path / "two", "Second") / "tables" / "representations.parquet").unlink()
+    other = sealed(tmp_path / "three", "Third") / "seal.json"
+    other.write_bytes(other.read_bytes().replace(b'"campaign"', b'"campaing"'))
+    write_index_page(tmp_path, tmp_path / "index.html")
+    text = Page((tmp_path / "index.html").read_text(encoding="utf-8")).text
+    assert "1 sealed campaign." in text
+    not_read = text.partition("Not read")[2].partition("Representations of all")[0]
+    assert "two: " in not_read
+    assert "(two/tables/representations.parquet)" in not_read
+    assert "three: three/seal.json: " in not_read
+    assert str(tmp_path) not in text
+
+
 def test_a_folder_without_a_sealed_campaign_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageRefusal, match="no sealed campaign"):
         write_index_page(tmp_path, tmp_path / "index.html")

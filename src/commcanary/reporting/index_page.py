@@ -11,7 +11,7 @@ from commcanary.artifacts.files import read_artifact
 from commcanary.campaign.layout import SEAL
 from commcanary.campaign.manifest import MANIFEST
 from commcanary.campaign.seal import SEALS
-from commcanary.errors import StorageRefusal
+from commcanary.errors import Refusal, StorageRefusal
 from commcanary.reporting.expected import Expected, expected
 from commcanary.reporting.pages import write_page
 from commcanary.reporting.tables import read_null_calibrations, read_representations
@@ -39,12 +39,25 @@ class CampaignRow:
 def write_index_page(results: Path, output: Path) -> None:
     """Write the page over every sealed campaign in the folder ``results``; its links start from there.
 
-    Raises ``StorageRefusal`` where there is none.
+    One that cannot be read, such as another version's, is named with the reason. Raises ``StorageRefusal`` where there
+    is none.
     """
     folders = sorted(path.parent for path in Path(results).glob(f"*/{SEAL}"))
     if not folders:
         raise StorageRefusal("", "holds no sealed campaign", "run one to its end", file=str(results))
-    write_page(output, "index.html.jinja", campaigns=tuple(_row(folder) for folder in folders))
+    rows: list[CampaignRow] = []
+    unread: list[tuple[str, str]] = []
+    for folder in folders:
+        try:
+            rows.append(_row(folder))
+        except Refusal as refusal:
+            unread.append((folder.name, _why(refusal, Path(results))))
+    write_page(output, "index.html.jinja", campaigns=tuple(rows), unread=tuple(unread))
+
+
+def _why(refusal: Refusal, results: Path) -> str:
+    """The refusal, its files named from the folder that every campaign lies in."""
+    return str(refusal).replace(f"{results}/", "")
 
 
 def _row(folder: Path) -> CampaignRow:
