@@ -77,6 +77,14 @@ ROW = '{"op":"broadcast","bytes":1,"ranks":1}'
 BOMBS: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
     # name: (file, its bytes, command, what the refusal says)
     "rows that say little": ("t.json", lambda: trace_text(ROW, 6 * MEGA), ["compile"], ""),
+    "very many rows that say little": ("t.json", lambda: trace_text(ROW, 30 * MEGA), ["compile"], ""),
+    "very many rows, the last of them wrong": (
+        "t.json",
+        lambda: trace_text(ROW, 30 * MEGA)[:-2] + b"," + ROW.replace("1}", "0}").encode() + b"]}",
+        ["compile"],
+        "].ranks: is 0",
+    ),
+    "very many rows with names": ("t.json", lambda: trace_text(ROW.replace("{", '{"id":7,'), 30 * MEGA), ["show"], ""),
     "one row of numbers": (
         "t.json",
         lambda: trace_text(f'{{"op":"broadcast","bytes":1,"ranks":[{"0," * 4 * MEGA}1]}}', 1),

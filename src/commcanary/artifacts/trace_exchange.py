@@ -65,9 +65,9 @@ def read_exchange(data: bytes) -> Trace:
     if not reader.count:
         raise InputRefusal("events", "the trace is empty", "a trace needs one event or more")
     keys.add_beside_events(data)
-    columns = reader.columns()
+    columns = reader.read.taken()
     order, gap_ns = ordered_gaps(columns, reader.rounding)
-    ids, metadata = columns.ids.in_order(order), columns.metadata.in_order(order)
+    ids, metadata = reader.read.ids.in_order(order), reader.read.metadata.in_order(order)
     start_ns = columns.start_ns if order is None else columns.start_ns[order]
     events = reader.events(columns, order, gap_ns, ids)
     del columns

@@ -23,7 +23,7 @@ from commcanary.artifacts.trace_row import (
     sequence_of,
     signature_of,
 )
-from commcanary.artifacts.trace_row_columns import Columns, RareValues
+from commcanary.artifacts.trace_row_columns import Columns, GrowingColumns
 from commcanary.errors import InputRefusal
 from commcanary.units import NS_PER_US
 
@@ -41,7 +41,7 @@ class RowReader:
     def __init__(self) -> None:
         self.rounding = Rounding()
         self.count = 0
-        self._read: list[Columns] = []
+        self.read = GrowingColumns()
         self._groups: dict[ProcessGroup, int] = {}
         self._stated: dict[tuple[str, int | tuple[int, ...]], ProcessGroup] = {}
         self._signatures: dict[Signature, int] = {}
@@ -81,18 +81,14 @@ class RowReader:
             pressure=np.fromiter((row.compute_pressure for row in rows), np.float64, len(rows)),
             sequence=np.fromiter((sequence_of(row, i) for i, row in enumerate(rows, first)), np.int64, len(rows)),
             uncertain=np.fromiter((row.compute_fields_uncertain for row in rows), np.bool_, len(rows)),
-            ids=RareValues.of([None if row.id is None else str(row.id) for row in rows]),
-            consumed_by=RareValues.of([row.consumed_by for row in rows]),
-            metadata=RareValues.of(
-                [None if row.metadata is None else canonical_json(row.metadata).decode() for row in rows]
-            ),
         )
-        self._read.append(columns)
+        self.read.add(columns)
+        self.read.ids.add([None if row.id is None else str(row.id) for row in rows])
+        self.read.consumed_by.add([row.consumed_by for row in rows])
+        self.read.metadata.add(
+            [None if row.metadata is None else canonical_json(row.metadata).decode() for row in rows]
+        )
         self.count += len(rows)
-
-    def columns(self) -> Columns:
-        """The columns of all rows; the reader holds them no longer."""
-        return Columns.joined(self._read)
 
     def events(
         self,
@@ -118,7 +114,7 @@ class RowReader:
             compute_uncertain=columns.uncertain,
         )
         ordered = in_file if order is None else replace(in_file.take(order), gap_ns=gap_ns)
-        named = columns.consumed_by.in_order(order)
+        named = self.read.consumed_by.in_order(order)
         return ordered if named is None else replace(ordered, consumer=_consumers(named, ids))
 
     def _group(self, row: Row, index: int) -> ProcessGroup:
