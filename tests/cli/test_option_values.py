@@ -76,3 +76,60 @@ def test_samples_that_fit_no_memory_are_refused_before_they_are_made(
         said = capfd.readouterr().err
         assert "samples, more than 50,000,000" in said
         assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option", "value", "allowed"),
+    [
+        ("campaign verify x --sample 0", "--sample", "0", "a whole number of 1 or more"),
+        ("campaign verify x --seed -1", "--seed", "-1", "a whole number from 0 to 9223372036854775807"),
+        ("compile x.json -o o.json --max-events 0", "--max-events", "0", "a whole number of 1 or more"),
+        ("compile x.json -o o.json --max-events 1.5", "--max-events", "'1.5'", "a whole number of 1 or more"),
+        ("compile x.json -o o.json --max-events ten", "--max-events", "'ten'", "a whole number of 1 or more"),
+        ("compile x.json -o o.json --quantum-us 0", "--quantum-us", "0", "a number from 0.001 to 1e+12"),
+        ("compile x.json -o o.json --max-gap-error-us -1", "--max-gap-error-us", "-1", "a number of 0 or more"),
+        ("compile x.json -o o.json --max-input-bytes 0", "--max-input-bytes", "0", f"1 to {10**18 - 1}"),
+        ("reduce x.json -o o.json --budget 0", "--budget", "0", "a whole number of 1 or more"),
+        ("whatif x.yaml -o o.json --parts 9", "--parts", "9", "a whole number from 2 to 6"),
+        ("whatif x.yaml -o o.json --grid 1", "--grid", "1", "a whole number from 2 to 1000"),
+        ("overlap x.json -o o.json --step-gap-ms -0.5", "--step-gap-ms", "-0.5", "a number of 0 or more"),
+        ("overlap x.json -o o.json --trim 1 z", "--trim", "'z'", "a number"),
+        ("overlap x.json -o o.json --trim 5 1", "--trim", "5 1", "START and END in seconds"),
+        ("calibrate x -o o.yaml --level 2", "--level", "2", "a number from 0.5 to 0.999"),
+        (
+            "compare x.json y.json -o o.json --p99-threshold-pct -1",
+            "--p99-threshold-pct",
+            "-1",
+            "a number of 0 or more",
+        ),
+        ("replay x.json -o o.json --iterations 0", "--iterations", "0", "a whole number from 1 to 1000000000"),
+        ("replay x.json -o o.json --seed x", "--seed", "'x'", "a whole number"),
+        ("replay x.json -o o.json --seed -1", "--seed", "-1", "a whole number from 0 to 2^63 - 1"),
+        ("verify-behavior x.json y.json -o o.json --tail-recall 2", "--tail-recall", "2.0", "0 to 1"),
+        ("baseline x.json -o o.json --method random --sample-count 0", "--sample-count", "0", "1 to 1000000000"),
+        ("synth mixed -o o.json --events 0", "--events", "0", "1 to 20000000"),
+        ("synth mixed -o o.json --repeat 0", "--repeat", "0", "1 or more"),
+        ("synth mixed -o o.json --seed -3", "--seed", "-3", "0 to 2^63 - 1"),
+        ("synth ddp -o o.json --ranks 1", "--ranks", "1", "2 ranks or more"),
+        ("synth pipeline -o o.json --microbatches 0", "--microbatches", "0", "1 microbatch or more"),
+    ],
+)
+def test_a_number_out_of_range_is_named_with_its_option_and_what_is_allowed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    arguments: str,
+    option: str,
+    value: str,
+    allowed: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments.split()) == 2
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    found, _, remedy = said.err.removeprefix("commcanary: ").partition("give ")
+    assert option in found
+    assert value in found.replace(option, "")
+    assert allowed in remedy
+    assert list(tmp_path.iterdir()) == []

@@ -43,7 +43,7 @@ class Representation(_Strict, frozen=True, kw_only=True):
     name: Name
     method: Literal["canary", "searched", "isolated", "random", "frequency", "cluster", "stratified", "ddmin"]
     timing_sample_limit: Count | None = None
-    quantum_us: Annotated[float, msgspec.Meta(gt=0, le=MAX_TIME_US)] | None = None
+    quantum_us: Annotated[float, msgspec.Meta(ge=0.001, le=MAX_TIME_US)] | None = None
     sample_count: Count = 8
     cluster_count: Count = 8
     strata_per_group: Count = 4

@@ -18,17 +18,18 @@ from commcanary.campaign.names import (
     free_name,
     free_names,
 )
+from commcanary.campaign.source_checks import check_clock, check_source, check_trim
 from commcanary.campaign.study_config import study_files
-from commcanary.campaign.workload_sources import NsysSource, SynthSource, files_of
+from commcanary.campaign.workload_sources import files_of
 from commcanary.campaign.yaml_text import load_yaml
 from commcanary.errors import InputRefusal, Refusal
 from commcanary.judge.policy import Policy
+from commcanary.judge.reference import MAX_CONFIGURATIONS
 from commcanary.judge.thresholds import Thresholds
 from commcanary.judge.tolerances import Tolerances
 from commcanary.replay.assumptions import ASSUMABLE
 from commcanary.replay.configuration import Configuration, Protocol, check_ablations
 from commcanary.replay.model import MODELS
-from commcanary.sources.synthetic.registry import DEFAULT_EVENTS, MAX_EVENTS, NAMES
 from commcanary.targets.param_format import PARAM_DTYPES, param_dtype
 from commcanary.units import MAX_TIME_US
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from commcanary.campaign.overlap_config import OverlapConfig
+
+_LONGEST_VALUE = 60
 
 BEHAVIOUR_STATUSES = ("behaviorally_verified", "behaviorally_unverified", "failed")
 
@@ -51,7 +54,8 @@ def load_config(path: Path) -> CampaignConfig:
         if isinstance(document, dict) and isinstance(document.get("configurations"), str):
             document = {**document, "configurations": _listed(path.parent / document["configurations"])}
         _check_ranges(document)
-        config = convert(document, CampaignConfig)
+        with _naming_the_value(document):
+            config = convert(document, CampaignConfig)
         _check(config, path.parent)
     except Refusal as refusal:
         raise refusal.in_file(str(path)) from refusal.__cause__
@@ -126,6 +130,9 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
     representations = config.representations if workload.representations is None else workload.representations
     if not configurations or not representations:
         raise InputRefusal("configurations", "or representations is an empty list", "leave it out or list one or more")
+    if len(configurations) > MAX_CONFIGURATIONS:
+        found = f"lists {len(configurations):,} configurations"
+        raise InputRefusal("configurations", found, f"at most {MAX_CONFIGURATIONS} are ranked together")
     names = free_names("configurations", [c.name for c in configurations], TAKEN_IN_COMPARISONS)
     kinds = free_names("representations", [r.name for r in representations], TAKEN_IN_WORKLOAD)
     baseline = workload.baseline or config.baseline
@@ -158,13 +165,8 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
 
 def _check_source(workload: Workload, folder: Path) -> None:
     source = workload.source
-    if isinstance(source, SynthSource) and source.name not in NAMES:
-        raise InputRefusal("source.name", f"{source.name!r} is unknown", f"known are {', '.join(NAMES)}")
-    if isinstance(source, SynthSource) and (source.events or DEFAULT_EVENTS) * source.repeat > MAX_EVENTS:
-        found = f"makes {source.events or DEFAULT_EVENTS} events {source.repeat} times"
-        raise InputRefusal("source.repeat", found, f"give at most {MAX_EVENTS} events in all")
-    if isinstance(source, NsysSource):
-        _check_trim("source.trim_s", source.trim_s)
+    with _under("source"):
+        check_source(source)
     for key, name in files_of(source).items():
         _existing(f"source.{key}", folder / name)
 
@@ -187,7 +189,9 @@ def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path) -> 
     if entry.against is not None and (entry.against not in names or entry.against == entry.name):
         others = ", ".join(name for name in names if name != entry.name) or "no other entry"
         raise InputRefusal("against", f"{entry.against!r} is no other entry of overlap", f"known are {others}")
-    _check_trim("trim_s", entry.trim_s)
+    with _under("source"):
+        check_clock(entry.source)
+    check_trim("trim_s", entry.trim_s)
     anchors = entry.phase_anchors
     patterns = {f"ranges[{number}]": pattern for number, pattern in enumerate(entry.ranges)}
     patterns |= {f"communication_kernels.{family}": pattern for family, pattern in entry.communication_kernels.items()}
@@ -196,13 +200,8 @@ def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path) -> 
     for key, pattern in patterns.items():
         try:
             re.compile(pattern)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise InputRefusal(key, f"{pattern!r} is no regular expression ({error})", "correct it") from error
-
-
-def _check_trim(place: str, trim_s: tuple[float, float] | None) -> None:
-    if trim_s is not None and not trim_s[0] < trim_s[1]:
-        raise InputRefusal(place, f"is {list(trim_s)}", "give start and end in seconds, start below end")
 
 
 def _check_methods(workload: Workload, methods: dict[str, str]) -> None:
@@ -221,6 +220,26 @@ def _existing(place: str, path: Path) -> None:
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "is a device or pipe" if path.exists() else "is not there"
         raise InputRefusal(place, f"names {path}, which {found}", "paths count from the configuration file's folder")
+
+
+@contextmanager
+def _naming_the_value(document: Any) -> Iterator[None]:
+    """Add to a refusal what stands at its place, where that is a word, a number or a short list of them."""
+    try:
+        yield
+    except Refusal as refusal:
+        value = document
+        try:
+            for step in re.findall(r"[^.\[\]]+", refusal.place):
+                value = value[int(step)] if isinstance(value, list) else value[step]
+        except (LookupError, TypeError, ValueError):
+            raise refusal from refusal.__cause__
+        short = repr(value)
+        if not isinstance(value, dict) and len(short) <= _LONGEST_VALUE:
+            refusal.found = f"is {short} ({refusal.found})"
+            if "trim_s" in refusal.place:
+                refusal.remedy = "give start and end in seconds, start below end"
+        raise
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from commcanary import __version__
 from commcanary.cli.checked import checked
 from commcanary.cli.limited import limited
 from commcanary.cli.say import complain
+from commcanary.cli.usage_errors import said
 from commcanary.errors import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_USAGE, CommCanaryError
 
 _CommandLineError: Any = typer.BadParameter.mro()[2]
@@ -83,12 +84,6 @@ def _assemble() -> None:
     app.add_typer(campaign, name="campaign")
 
 
-def _said(error: Any) -> str:
-    """One line of what Typer finds wrong with a command line, in place of its usage block."""
-    command = "commcanary" if error.ctx is None else error.ctx.command_path
-    return f"{' '.join(error.format_message().split())} (try: {command} --help)"
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and end the process with its exit code."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
@@ -106,7 +101,7 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()  # no command: the help is what was asked for
             return EXIT_USAGE
-        complain(f"commcanary: {_said(error)}")
+        complain(f"commcanary: {said(error)}")
         return EXIT_USAGE
     except CommCanaryError as error:
         if "--debug" in arguments:

@@ -16,6 +16,7 @@ from commcanary.sources.files import source_files
 from commcanary.sources.kineto.meetings import meetings_of
 from commcanary.sources.kineto.timelines import read_timelines
 from commcanary.sources.nsys.timelines import is_export, read_nsys_timelines
+from commcanary.stages.configured import configured
 from commcanary.stages.source_settings import kineto_settings, nsys_settings_of
 from commcanary.stages.transfer_laws import transfer_laws
 from commcanary.timeline.before_after import against
@@ -64,20 +65,21 @@ def overlap_entry_stage(
 ) -> Overlap:
     """Measure an entry of a campaign's ``overlap`` (plain data as in the configuration); ``base`` is a document."""
     config = convert(entry, OverlapConfig)
-    reading = replace(
-        kineto_settings(config.source, config.name),
-        kernel_rules=tuple(KernelRule(*rule) for rule in config.communication_kernels.items()),
-    )
-    anchors = config.phase_anchors
-    settings = OverlapSettings(
-        convention=Convention(config.convention, config.last_step, config.rounding),
-        windows=WindowSettings(config.trim_s, config.edges, config.ranges),
-        anchors=None
-        if anchors is None
-        else PhaseAnchors(anchors.forward, anchors.backward, anchors.step_gap_ms * US_PER_MS),
-        device=config.device,
-    )
-    return overlap_stage(profiles, output, reading, settings, base)
+    with configured(f"overlap entry {config.name}"):
+        reading = replace(
+            kineto_settings(config.source, config.name),
+            kernel_rules=tuple(KernelRule(*rule) for rule in config.communication_kernels.items()),
+        )
+        anchors = config.phase_anchors
+        settings = OverlapSettings(
+            convention=Convention(config.convention, config.last_step, config.rounding),
+            windows=WindowSettings(config.trim_s, config.edges, config.ranges),
+            anchors=None
+            if anchors is None
+            else PhaseAnchors(anchors.forward, anchors.backward, anchors.step_gap_ms * US_PER_MS),
+            device=config.device,
+        )
+        return overlap_stage(profiles, output, reading, settings, base)
 
 
 def measured(profiles: Sequence[Path], reading: KinetoSettings, settings: OverlapSettings) -> Overlap:

@@ -29,6 +29,7 @@ from commcanary.sources.nccl_inspector.importer import import_nccl_inspector
 from commcanary.sources.nccl_log.importer import import_nccl_log
 from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.synthetic.registry import synthetic
+from commcanary.stages.configured import configured
 from commcanary.stages.reading import read_trace
 from commcanary.stages.source_settings import (
     chakra_settings,
@@ -52,7 +53,8 @@ def trace_stage(workload: str, source: Mapping[str, Any], files: Sequence[Path],
     if isinstance(decoded, CaptureSource):
         trace = captured(decoded.command, output.parent, workload, decoded.auto).trace
     else:
-        trace = _made(workload, decoded, files)
+        with configured(f"source of workload {workload}"):
+            trace = _made(workload, decoded, files)
     named = msgspec.structs.replace(trace.header, workload={**trace.header.workload, "name": workload})
     trace = type(trace).of(named, trace.events, trace.start_ns, trace.ids, trace.metadata)
     write_artifact(output, TRACE, to_stored(trace))

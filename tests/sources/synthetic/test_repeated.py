@@ -26,5 +26,5 @@ def test_each_copy_is_the_trace_with_its_own_consumers(name: str) -> None:
 
 
 def test_not_at_all_is_refused() -> None:
-    with pytest.raises(UsageError, match="0 times"):
+    with pytest.raises(UsageError, match="--repeat 0"):
         synthesis("mixed", 7, 10, repeat=0)

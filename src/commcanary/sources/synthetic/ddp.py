@@ -51,7 +51,7 @@ def ddp(shape: DdpShape, steps: int, configuration: Configuration | None = None)
     Raises ``UsageError`` for a shape without communication.
     """
     if shape.ranks < 2 or shape.buckets < 1:
-        raise UsageError(f"{shape.ranks} ranks, {shape.buckets} buckets: give 2 or more, and 1 or more")
+        raise UsageError(f"--ranks {shape.ranks} --buckets {shape.buckets}: give 2 ranks or more, and 1 bucket or more")
     configuration = configuration or Configuration()
     kinds = _signatures(shape)
     signature = [0] + [1] * (shape.buckets - 1) + [2]

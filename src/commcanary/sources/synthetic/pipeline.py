@@ -75,7 +75,8 @@ def pipeline(shape: PipelineShape, steps: int, configuration: Configuration | No
     for it.
     """
     if shape.stages < 2 or shape.microbatches < 1:
-        raise UsageError(f"{shape.stages} stages, {shape.microbatches} microbatches: give 2 or more, and 1 or more")
+        said = f"--stages {shape.stages} --microbatches {shape.microbatches}"
+        raise UsageError(f"{said}: give 2 stages or more, and 1 microbatch or more")
     configuration = configuration or Configuration()
     flush_ns = _alone_ns(configuration, _flush(shape), shape.stages)
     tasks = one_f_one_b(shape.stages, shape.microbatches, shape.forward_ns, shape.backward_ns)

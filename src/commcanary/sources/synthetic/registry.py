@@ -55,10 +55,10 @@ def synthesis(
     """
     if repeat != 1:
         if repeat < 1:
-            raise UsageError(f"{repeat} times; give 1 or more")
+            raise UsageError(f"--repeat {repeat}: give 1 or more")
         once = synthesis(name, seed, events, sizes).trace
         if len(once) * repeat > MAX_EVENTS:
-            raise UsageError(f"{len(once)} events {repeat} times; give at most {MAX_EVENTS // len(once)} times")
+            raise UsageError(f"--repeat {repeat}: of {len(once)} events give at most {MAX_EVENTS // len(once)}")
         return Synthesis(repeated(once, repeat))
     if name not in NAMES:
         raise UsageError(f"no synthetic trace is called {name!r}; known are {', '.join(NAMES)}")
@@ -68,13 +68,13 @@ def synthesis(
             raise UsageError(f"{name} has no {size}; {owner} has: leave it out")
     if name == "ranking-inversion":
         if events not in (None, EVENTS):
-            raise UsageError(f"ranking-inversion with {events} events; it always has {EVENTS}: leave the number out")
+            raise UsageError(f"--events {events}: ranking-inversion always has {EVENTS}; leave the number out")
         return Synthesis(ranking_inversion())
     wanted = DEFAULT_EVENTS if events is None else events
     if not 1 <= wanted <= MAX_EVENTS:
-        raise UsageError(f"{wanted} events; give 1 to {MAX_EVENTS}")
+        raise UsageError(f"--events {wanted}: give 1 to {MAX_EVENTS}")
     if not 0 <= seed < 2**63:
-        raise UsageError(f"seed {seed}; give 0 to 2^63 - 1")
+        raise UsageError(f"--seed {seed}: give 0 to 2^63 - 1")
     if name in SEEDED:
         return Synthesis(SEEDED[name](seed, wanted))
     if name == "pipeline":
@@ -88,7 +88,7 @@ def synthesis(
 
 def _check_step(sizes: Mapping[str, int], ranks: int, events: int) -> None:
     if max(ranks, 0) * max(events, 0) > MOST_OF_A_STEP:
-        said = " and ".join(f"{value} {size}" for size, value in sizes.items())
+        said = " ".join(f"--{size} {value}" for size, value in sizes.items())
         raise UsageError(f"{said}: a step has {MOST_OF_A_STEP} ranks times collectives at most")
 
 
