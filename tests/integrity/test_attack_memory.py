@@ -84,7 +84,6 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
         ["compile"],
         "].ranks: is 0",
     ),
-    "very many rows with names": ("t.json", lambda: trace_text(ROW.replace("{", '{"id":7,'), 30 * MEGA), ["show"], ""),
     "one row of numbers": (
         "t.json",
         lambda: trace_text(f'{{"op":"broadcast","bytes":1,"ranks":[{"0," * 4 * MEGA}1]}}', 1),

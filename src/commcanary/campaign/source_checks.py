@@ -11,6 +11,7 @@ from commcanary.campaign.workload_sources import (
     FlightRecorderSource,
     KinetoSource,
     NcclInspectorSource,
+    NcclLogSource,
     NsysSource,
     Source,
     SynthSource,
@@ -44,7 +45,9 @@ def check_trim(place: str, trim_s: tuple[float, float] | None) -> None:
         raise InputRefusal(place, f"is {list(trim_s)}", "give start and end in seconds, start below end")
 
 
-def check_clock(source: KinetoSource | NsysSource | FlightRecorderSource | NcclInspectorSource) -> None:
+def check_clock(
+    source: KinetoSource | NsysSource | FlightRecorderSource | NcclInspectorSource | NcclLogSource,
+) -> None:
     """Raise ``InputRefusal`` where ``clock`` and ``clock_offsets_us`` do not say one thing."""
     offsets = source.clock_offsets_us
     ranks = sorted(int(rank) for rank in offsets)
