@@ -37,7 +37,7 @@ def seal(results: Path) -> Seal:
 
 
 def verified(results: Path, sample: int | None = None) -> CampaignVerification:
-    return verify_campaign_stage(results, tuple(reporting_derivations()), sample=sample)
+    return verify_campaign_stage(results, reporting_derivations, sample=sample)
 
 
 def twin_root(sums: bytes) -> str:

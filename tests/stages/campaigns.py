@@ -42,7 +42,7 @@ def make_campaign(results: Path, config: Path) -> Plan:
     """Everything that the workflow makes of ``config`` but the seal; the plan."""
     plan = Plan.load(config)
     manifest_stage(config, results / "manifest.json")
-    for derivation in (*derivations(plan), *reporting_derivations()):
+    for derivation in (*derivations(plan), *reporting_derivations(plan)):
         name = derivation.outputs[0]
         derivation.make(results, results)
         if name.endswith("canary.parquet"):

@@ -10,10 +10,12 @@ from pathlib import Path
 from commcanary.artifacts.files import read_artifact, write_artifact
 from commcanary.artifacts.trace_exchange import TRACE
 from commcanary.artifacts.trace_table import to_stored
+from commcanary.campaign.plan import Plan
 from commcanary.campaign.receipts import read_receipt
 from commcanary.compile.search_ledger import SEARCH_LEDGER
 from commcanary.judge.reconciliation import RECONCILIATION
 from commcanary.judge.study_document import OVERLAP_STUDY, SIDES
+from commcanary.reporting.derivations import reporting_derivations
 from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_canary
 from commcanary.timeline.overlap import OVERLAP
@@ -121,6 +123,11 @@ def test_measurements_of_overlap_are_made_from_profiles_alone(tmp_path: Path, gl
     assert after.against is not None
     assert after.against.verdict == "not separated"
     assert "Before and after" in (folder / "after.html").read_text()
+    pages = [d for d in reporting_derivations(Plan.load(tmp_path / "tiny.yaml")) if d.outputs[0].startswith("overlap/")]
+    assert [page.outputs for page in pages] == [("overlap/before.html",), ("overlap/after.html",)]
+    for page in pages:
+        page.make(folder.parent, tmp_path / "again")
+        assert (tmp_path / "again" / page.outputs[0]).read_bytes() == (folder.parent / page.outputs[0]).read_bytes()
 
 
 def test_a_study_of_three_runs_is_made_from_its_profiles(tmp_path: Path) -> None:

@@ -113,9 +113,7 @@ def verify(
     from commcanary.stages.verify_campaign import verify_campaign_stage
 
     with working(f"verifying {results}") as progress:
-        found = verify_campaign_stage(
-            results, tuple(reporting_derivations()), sample=sample, seed=seed, progress=progress
-        )
+        found = verify_campaign_stage(results, reporting_derivations, sample=sample, seed=seed, progress=progress)
     held = "made by another version" if found.other_version else "holds"
     verdict = show_count(len(found.differs), "difference") if found.differs else held
     say(f"seal {found.root}: {verdict}; {found.files} files hashed, {found.derived} of {found.derivable} derived again")

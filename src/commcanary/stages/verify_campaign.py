@@ -20,7 +20,7 @@ from commcanary.stages.derivations import derivations
 from commcanary.stages.same_values import difference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from commcanary.campaign.plan import Plan
     from commcanary.campaign.seal import Seal
@@ -48,7 +48,7 @@ class CampaignVerification:
 
 def verify_campaign_stage(
     results: Path,
-    more: Sequence[Derivation] = (),
+    more: Callable[[Plan], Iterable[Derivation]] = lambda _plan: (),
     *,
     sample: int | None = None,
     seed: int | None = None,
@@ -56,7 +56,7 @@ def verify_campaign_stage(
 ) -> CampaignVerification:
     """Hash every sealed file of the campaign in ``results`` again, and derive again what it holds.
 
-    ``more`` are derivations of rooms that stages do not know. ``sample`` takes so many derivations, drawn by
+    ``more`` gives the plan's derivations of rooms that stages do not know. ``sample`` takes so many, drawn by
     ``seed`` or at random; files are always all hashed. Raises ``Refusal`` where there is no readable seal or
     manifest: then there is nothing to verify against.
     """
@@ -67,7 +67,7 @@ def verify_campaign_stage(
     differs += _coverage(seal, manifest.content_id, plan)
     differs += contradictions(manifest.header, plan)
     differs += history_faults(results, manifest.content_id)
-    every = [*derivations(plan), *more]
+    every = [*derivations(plan), *more(plan)]
     chosen = every if sample is None else random.Random(seed).sample(every, min(sample, len(every)))
     for done, derivation in enumerate(chosen):
         progress(done, len(chosen))
