@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tarfile
 import zlib
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from commcanary.sources.flight_recorder.plain_pickle import PROTOCOL
@@ -33,10 +36,11 @@ def source_of(path: Path) -> str:
         return "flight-recorder"
     if data[:2] == b"\x1f\x8b":
         data = _unzipped(data)
+    data, suffix = _first_member(data, path.suffix)
     if _LOG.search(data):
         return "nccl-log"
     if data.lstrip()[:1] not in (b"{", b"["):
-        return "chakra" if path.suffix == ".et" else "kineto"
+        return "chakra" if suffix == ".et" else "kineto"
     if _EVENTS.search(data):
         return "kineto"
     if _RECORDS.search(data):
@@ -52,3 +56,15 @@ def _unzipped(data: bytes) -> bytes:
         return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(data, _BEGINNING)
     except zlib.error:
         return b""
+
+
+def _first_member(data: bytes, suffix: str) -> tuple[bytes, str]:
+    """The beginning of an archive's first file and its suffix; both as given where ``data`` is no archive."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            for member in archive:
+                if member.isfile():
+                    return data[member.offset_data :], PurePosixPath(member.name).suffix
+    except (tarfile.TarError, ValueError, OverflowError):
+        pass  # no archive, or none whose first file begins here
+    return data, suffix

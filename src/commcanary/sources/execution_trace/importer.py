@@ -21,12 +21,12 @@ from commcanary.sources.calls.merging import merged_events
 from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
 from commcanary.sources.calls.rank_calls import Places, RankCalls
 from commcanary.sources.calls.without_times import rank_calls_of
+from commcanary.sources.containers import Member, MemberNames, read_members
 from commcanary.sources.execution_trace.chakra import chakra_calls, rank_in_name
 from commcanary.sources.execution_trace.nodes import Nodes, read_nodes
 from commcanary.sources.execution_trace.pytorch import torch_calls, torch_job
 from commcanary.sources.execution_trace.settings import ExecutionTraceSettings
-from commcanary.sources.files import reading, source_files
-from commcanary.sources.kineto.containers import profiles_in
+from commcanary.sources.files import source_files
 from commcanary.sources.kineto.unnamed import OPERATOR_RULE
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from commcanary.sources.calls.merging import Merged
 
+TRACES = MemberNames("execution traces", (".json", ".et"))
 NO_TIMES = "an execution trace holds no times of calls"
 
 
@@ -56,7 +57,7 @@ def import_execution_traces(paths: Sequence[Path | str], settings: ExecutionTrac
     files = [Path(path) for path in paths]
     if not files:
         raise InputRefusal("", "no execution trace is given", "name one or more")
-    read = [found for path in files for found in _files_in(path)]
+    read = [found for path in files for found in read_members(path, TRACES, _file)]
     flavours = sorted({file.nodes.flavour for file in read})
     if len(flavours) > 1:
         raise InputRefusal(
@@ -77,16 +78,8 @@ def import_execution_traces(paths: Sequence[Path | str], settings: ExecutionTrac
         raise refusal.in_file(read[0].shown if len(read) == 1 else f"{len(read)} files") from refusal.__cause__
 
 
-def _files_in(path: Path) -> list[_File]:
-    found = []
-    with reading(path):
-        for name, stream in profiles_in(path):
-            shown = str(path) if name == path.name else f"{path}({name})"
-            try:
-                found.append(_File(name, shown, read_nodes(stream.read())))
-            except Refusal as refusal:
-                raise refusal.in_file(shown) from refusal.__cause__
-    return found
+def _file(member: Member) -> _File:
+    return _File(member.name, member.shown, read_nodes(member.stream.read()))
 
 
 def _ranks(read: Sequence[_File], settings: ExecutionTraceSettings) -> list[int | None]:

@@ -12,7 +12,7 @@ import numpy as np
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
-from commcanary.errors import InputRefusal, Refusal
+from commcanary.errors import InputRefusal
 from commcanary.sources.calls.account import fates_told
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import Clock, clock_of
@@ -21,11 +21,11 @@ from commcanary.sources.calls.job import job_of
 from commcanary.sources.calls.matching import check_same_job, matched
 from commcanary.sources.calls.merging import Merged, merged_events
 from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
-from commcanary.sources.files import reading, source_files
+from commcanary.sources.containers import read_members
+from commcanary.sources.files import source_files
 from commcanary.sources.kineto.call_reader import CallReader
-from commcanary.sources.kineto.containers import profiles_in
 from commcanary.sources.kineto.rank_calls import rank_calls
-from commcanary.sources.kineto.reading import read_profile
+from commcanary.sources.kineto.reading import PROFILES, read_profile
 from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.sources.kineto.unnamed import DERIVED_RULE, OPERATOR_RULE
 from commcanary.timeline.communication_kernels import CommunicationKernels
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commcanary.artifacts.stored import SourceFile
+    from commcanary.sources.containers import Member
     from commcanary.sources.kineto.rank_calls import KinetoCalls
 
 
@@ -52,8 +53,7 @@ def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None =
     with ThreadPoolExecutor(1) as beside:  # hashing and decoding run on two cores
         digests = beside.submit(source_files, files)
         for path in files:
-            with reading(path):
-                ranks += _ranks_in(path, settings, table)
+            ranks += read_members(path, PROFILES, lambda member: _rank(member, settings, table))
     fates = sum((calls.fates for calls in ranks), Counter[Fate]())
     check_same_job(ranks)
     _check_something(ranks, fates, files)
@@ -65,19 +65,12 @@ def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None =
     return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED])
 
 
-def _ranks_in(path: Path, settings: KinetoSettings, table: CommunicationKernels) -> list[KinetoCalls]:
-    result = []
-    for name, stream in profiles_in(path):
-        try:
-            profile = read_profile(name, stream, settings.repair)
-            if not (profile.records or profile.operators or profile.head.distributedInfo):
-                raise _nothing("no communication call and no distributedInfo")
-            job = job_of(profile.head.distributedInfo, profile.head.baseTimeNanoseconds)
-            result.append(rank_calls(CallReader(profile, job, settings, table)))
-        except Refusal as refusal:
-            member = str(path) if name == path.name else f"{path}({name})"
-            raise refusal.in_file(member) from refusal.__cause__
-    return result
+def _rank(member: Member, settings: KinetoSettings, table: CommunicationKernels) -> KinetoCalls:
+    profile = read_profile(member.name, member.stream, settings.repair)
+    if not (profile.records or profile.operators or profile.head.distributedInfo):
+        raise _nothing("no communication call and no distributedInfo")
+    job = job_of(profile.head.distributedInfo, profile.head.baseTimeNanoseconds)
+    return rank_calls(CallReader(profile, job, settings, table))
 
 
 def _check_something(ranks: Sequence[KinetoCalls], fates: Counter[Fate], files: Sequence[Path]) -> None:

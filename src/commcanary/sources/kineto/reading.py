@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from commcanary.sources.containers import MemberNames
 from commcanary.sources.kineto.rank_profile import RankProfile
 from commcanary.sources.kineto.repair import repaired
 from commcanary.sources.kineto.text import ProfileText
@@ -14,6 +15,8 @@ from commcanary.sources.kineto.text import ProfileText
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
+
+PROFILES = MemberNames("profiles", (".json",))
 
 
 def read_profile(name: str, stream: BinaryIO, repair: bool = False) -> RankProfile:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from commcanary.artifacts.jsontext import decode
-from commcanary.sources.files import reading
-from commcanary.sources.kineto.containers import profiles_in
+from commcanary.sources.containers import read_members
 from commcanary.sources.kineto.operations import annotated_operation
+from commcanary.sources.kineto.reading import PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from commcanary.sources.containers import Member
 
 _MEMORY = "[memory]"
 _COUNTER_CATEGORY = "cuda_profiler_range"
@@ -58,14 +60,13 @@ class RunFacts:
 
 def run_facts(path: Path) -> list[RunFacts]:
     """The facts of each profile in ``path``, in the order in which timelines are read from it."""
-    found = []
-    with reading(path):
-        for _, stream in profiles_in(path):
-            text = stream.read()
-            bare = text.lstrip()[:1] == b"["
-            events = decode(text, list[_Event]) if bare else decode(text, _Document).traceEvents
-            found.append(_facts(events))
-    return found
+    return read_members(path, PROFILES, _facts_in)
+
+
+def _facts_in(member: Member) -> RunFacts:
+    text = member.stream.read()
+    bare = text.lstrip()[:1] == b"["
+    return _facts(decode(text, list[_Event]) if bare else decode(text, _Document).traceEvents)
 
 
 def _facts(events: list[_Event]) -> RunFacts:

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commcanary.errors import InputRefusal, Refusal
+from commcanary.errors import InputRefusal
 from commcanary.sources.calls.matching import check_same_job
-from commcanary.sources.files import reading, source_files
-from commcanary.sources.kineto.containers import profiles_in
+from commcanary.sources.containers import read_members
+from commcanary.sources.files import source_files
 from commcanary.sources.kineto.rank_timeline import RankRead, rank_timeline
-from commcanary.sources.kineto.reading import read_profile
+from commcanary.sources.kineto.reading import PROFILES, read_profile
 from commcanary.sources.kineto.settings import KinetoSettings
 from commcanary.timeline.communication_kernels import CommunicationKernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import BinaryIO
 
     from commcanary.artifacts.stored import SourceFile
+    from commcanary.sources.containers import Member
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,7 @@ def read_timelines(
     with ThreadPoolExecutor(1) as beside:  # hashing and decoding run on two cores
         digests = beside.submit(source_files, files)
         for path in files:
-            with reading(path):
-                for name, stream in profiles_in(path):
-                    try:
-                        reads.append(_timeline(name, stream, settings, table, communicates))
-                    except Refusal as refusal:
-                        member = str(path) if name == path.name else f"{path}({name})"
-                        raise refusal.in_file(member) from refusal.__cause__
+            reads += read_members(path, PROFILES, lambda member: _timeline(member, settings, table, communicates))
     known = [read.calls for read in reads if read.calls is not None]
     if known:
         check_same_job(known)
@@ -64,8 +58,6 @@ def read_timelines(
     return Timelines(tuple(reads), digests.result())
 
 
-def _timeline(
-    name: str, stream: BinaryIO, settings: KinetoSettings, table: CommunicationKernels, communicates: bool
-) -> RankRead:
-    profile = read_profile(name, stream, settings.repair)
+def _timeline(member: Member, settings: KinetoSettings, table: CommunicationKernels, communicates: bool) -> RankRead:
+    profile = read_profile(member.name, member.stream, settings.repair)
     return rank_timeline(profile, settings, table, communicates=communicates)

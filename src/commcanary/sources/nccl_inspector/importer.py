@@ -16,8 +16,8 @@ from commcanary.sources.calls.imported import Imported
 from commcanary.sources.calls.matching import matched
 from commcanary.sources.calls.merging import merged_events
 from commcanary.sources.calls.program_order import untimed
-from commcanary.sources.files import check_distinct, reading, source_files
-from commcanary.sources.kineto.containers import profiles_in
+from commcanary.sources.containers import Member, MemberNames, read_members
+from commcanary.sources.files import check_distinct, source_files
 from commcanary.sources.nccl_inspector.dumps import dumps_told
 from commcanary.sources.nccl_inspector.durations import duration_metadata, durations_told
 from commcanary.sources.nccl_inspector.file_records import read_records
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from commcanary.sources.nccl_inspector.file_records import FileRecords
 
+RECORDS = MemberNames("files of NCCL_INSPECTOR_DUMP_DIR", (".log", ".jsonl", ".json"))
+
 
 def import_nccl_inspector(paths: Sequence[Path | str], settings: NcclInspectorSettings | None = None) -> Imported:
     """The trace of the operations that the Inspector files of one process, or of all processes of a job, recorded.
@@ -46,7 +48,7 @@ def import_nccl_inspector(paths: Sequence[Path | str], settings: NcclInspectorSe
     given = [Path(path) for path in paths]
     if not given:
         raise InputRefusal("", "no file is given", "name one or more")
-    files = [file for path in given for file in _read(path, settings)]
+    files = [file for path in given for file in read_members(path, RECORDS, lambda member: _read(member, settings))]
     check_distinct(given, source_files(given))
     try:
         return _imported(given, files, settings)
@@ -54,24 +56,13 @@ def import_nccl_inspector(paths: Sequence[Path | str], settings: NcclInspectorSe
         raise refusal.in_file(str(given[0]) if len(given) == 1 else f"{len(given)} files") from refusal.__cause__
 
 
-def _read(path: Path, settings: NcclInspectorSettings) -> list[FileRecords]:
-    """The records of a file, plain or gzip, or of each member of an archive."""
-    files = []
-    with reading(path):
-        for name, stream in profiles_in(path):
-            shown = str(path) if name == path.name else f"{path}({name})"
-            try:
-                files.append(read_records(shown, stream, settings.on_error))
-            except InputRefusal as refusal:
-                raise refusal.in_file(shown) from refusal.__cause__
-            if not files[-1].seats:
-                raise InputRefusal(
-                    "line 1",
-                    "holds no record of the Inspector",
-                    "give files of NCCL_INSPECTOR_DUMP_DIR, written as JSON lines",
-                    file=shown,
-                )
-    return files
+def _read(member: Member, settings: NcclInspectorSettings) -> FileRecords:
+    file = read_records(member.shown, member.stream, settings.on_error)
+    if not file.seats:
+        raise InputRefusal(
+            "line 1", "holds no record of the Inspector", "give files of NCCL_INSPECTOR_DUMP_DIR, written as JSON lines"
+        )
+    return file
 
 
 def _imported(paths: Sequence[Path], files: Sequence[FileRecords], settings: NcclInspectorSettings) -> Imported:

@@ -18,8 +18,8 @@ from commcanary.sources.calls.matching import matched
 from commcanary.sources.calls.merging import merged_events
 from commcanary.sources.calls.rank_calls import Places
 from commcanary.sources.calls.without_times import rank_calls_of
-from commcanary.sources.files import check_distinct, reading, source_files
-from commcanary.sources.kineto.containers import profiles_in
+from commcanary.sources.containers import Member, MemberNames, read_members
+from commcanary.sources.files import check_distinct, source_files
 from commcanary.sources.nccl_log.calls import calls_of, own_operators
 from commcanary.sources.nccl_log.header import trace_header
 from commcanary.sources.nccl_log.log_records import read_log
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 PLACES = Places("line", "rank", "nranks", "process", "comm")
 TORN = "torn line"
+LOGS = MemberNames("logs")
+"""Whatever their names: ``NCCL_DEBUG_FILE`` often ends in the number of the process."""
 
 
 def import_nccl_log(paths: Sequence[Path | str], settings: NcclLogSettings | None = None) -> Imported:
@@ -49,7 +51,7 @@ def import_nccl_log(paths: Sequence[Path | str], settings: NcclLogSettings | Non
     given = [Path(path) for path in paths]
     if not given:
         raise InputRefusal("", "no log is given", "name one or more")
-    logs = [log for path in given for log in _read(path, settings)]
+    logs = [log for path in given for log in read_members(path, LOGS, lambda member: _read(member, settings))]
     check_distinct(given, source_files(given))
     try:
         return _imported(given, logs, settings)
@@ -57,24 +59,15 @@ def import_nccl_log(paths: Sequence[Path | str], settings: NcclLogSettings | Non
         raise refusal.in_file(str(given[0]) if len(given) == 1 else f"{len(given)} logs") from refusal.__cause__
 
 
-def _read(path: Path, settings: NcclLogSettings) -> list[LogRecords]:
-    """The calls of a log, plain or gzip, or of each member of an archive."""
-    logs = []
-    with reading(path):
-        for name, stream in profiles_in(path):
-            shown = str(path) if name == path.name else f"{path}({name})"
-            try:
-                logs.append(read_log(shown, stream, settings.on_error))
-            except InputRefusal as refusal:
-                raise refusal.in_file(shown) from refusal.__cause__
-            if not logs[-1].kinds:
-                raise InputRefusal(
-                    "text",
-                    "holds no line of a call",
-                    "log with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL, a file for each process",
-                    file=shown,
-                )
-    return logs
+def _read(member: Member, settings: NcclLogSettings) -> LogRecords:
+    log = read_log(member.shown, member.stream, settings.on_error)
+    if not log.kinds:
+        raise InputRefusal(
+            "text",
+            "holds no line of a call",
+            "log with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL, a file for each process",
+        )
+    return log
 
 
 def _imported(paths: Sequence[Path], logs: Sequence[LogRecords], settings: NcclLogSettings) -> Imported:
