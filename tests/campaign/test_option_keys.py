@@ -24,7 +24,13 @@ TRIMS: list[tuple[Any, str, str]] = [
     ([0, math.nan], "[1]", "nan"),
     ([0, 1e30], "[1]", "1e+30"),
 ]
-KINDS = {"kineto": "profiles", "nsys": "exports", "nccl-inspector": "records", "flight-recorder": "dumps"}
+KINDS = {
+    "kineto": "profiles",
+    "nsys": "exports",
+    "nccl-inspector": "records",
+    "flight-recorder": "dumps",
+    "nccl-log": "logs",
+}
 
 
 def source(**keys: Any) -> dict[str, Any]:
@@ -61,6 +67,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     ),
     (source(kind="chakra", traces=["e", "f"], ranks=[3, 3]), "workloads[0].source.ranks: ", "[3, 3]"),
     (source(kind="flight-recorder", dumps=["e", "f"], ranks=[3]), "workloads[0].source.ranks: ", "[3]"),
+    (of_kind("nccl-log", ranks=[3]), "workloads[0].source.ranks: ", "[3] without assume_default_group"),
     (source(kind="chakra", traces=["e"], world_size=0), "workloads[0].source.world_size: ", "0"),
     (source(kind="synth", name="ranking-inversion", events=5), "workloads[0].source.events: ", "5"),
     (source(kind="synth", name="mixed", repeat=0), "workloads[0].source.repeat: ", "0"),

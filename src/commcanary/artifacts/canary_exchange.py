@@ -107,7 +107,7 @@ def _from_json(data: bytes) -> Stored[CanaryHeader]:
     text, taken = split_off(data, "content_id", "timing")
     header = decode(text, CanaryHeader)
     timing = decode(taken.get("timing", b"null"), dict[str, msgspec.Raw], "timing")
-    return Stored(header, _table(header, timing))
+    return Stored.decoded(header, _table(header, timing))
 
 
 def _table(header: CanaryHeader, timing: dict[str, msgspec.Raw]) -> pa.Table:

@@ -23,6 +23,6 @@ def document_kind(name: str, format_name: str, header: type[H]) -> Kind[H]:
         return document
 
     def from_json(data: bytes) -> Stored[H]:
-        return Stored(decode(split_off(data, "content_id")[0], header))
+        return Stored.decoded(decode(split_off(data, "content_id")[0], header))
 
     return Kind(name, format_name, header, None, to_json, from_json)

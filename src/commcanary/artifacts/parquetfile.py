@@ -69,7 +69,7 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
         if kind.schema is not None and _has_table(file.schema_arrow, kind.schema, kind.name):
             strings = [field.name for field in kind.schema if pa.types.is_string(field.type)]
             table = read_columns(_opened(data, strings), kind.schema)
-    stored = Stored(header, table)
+    stored = Stored.decoded(header, table)
     check_content_id(stored, metadata.get(_CONTENT_ID, b"").decode("ascii", "replace"))
     return stored
 

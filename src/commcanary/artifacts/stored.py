@@ -51,6 +51,14 @@ class Stored(Generic[H]):
         declared = msgspec.convert(msgspec.to_builtins(self.header), type(self.header))
         object.__setattr__(self, "header", declared)
 
+    @classmethod
+    def decoded(cls, header: H, table: pa.Table | None = None) -> Stored[H]:
+        """What was read from a file: its header was decoded into the declared types, and need not be copied."""
+        stored = cls.__new__(cls)
+        object.__setattr__(stored, "header", header)
+        object.__setattr__(stored, "table", table)
+        return stored
+
     @property
     def rows(self) -> int:
         """Rows of the table, 0 without one."""

@@ -19,7 +19,7 @@ from commcanary.artifacts.trace_checks import check_trace
 from commcanary.artifacts.trace_columns import TRACE_SCHEMA, StoredTrace
 from commcanary.artifacts.trace_ids import written_ids
 from commcanary.artifacts.trace_order import ordered_gaps
-from commcanary.artifacts.trace_row import Row
+from commcanary.artifacts.trace_row import Row, check_lengths
 from commcanary.artifacts.trace_row_keys import RowKeys
 from commcanary.artifacts.trace_rows import RowReader
 from commcanary.artifacts.trace_table import from_stored
@@ -59,6 +59,8 @@ def read_exchange(data: bytes) -> Trace:
     reader, keys = RowReader(), RowKeys(frozenset(_Document.__struct_fields__))
     for texts in _batches(document.events):
         first = reader.count
+        for index, text in enumerate(texts, first):
+            check_lengths(text, f"events[{index}]")
         rows = [decode(text, Row, f"events[{index}]") for index, text in enumerate(texts, first)]
         keys.add(texts, rows, first)
         reader.add(rows)

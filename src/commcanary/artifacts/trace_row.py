@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from commcanary.artifacts.events import UNKNOWN, ProcessGroup, Signature
-from commcanary.artifacts.trace_checks import MAX_INTEGER, group_fault
+from commcanary.artifacts.trace_checks import MAX_INTEGER, MAX_RANKS, group_fault
 from commcanary.errors import InputRefusal
 
 PerRank = dict[str, float] | list[float]
@@ -54,6 +54,42 @@ class Row(msgspec.Struct):
     out_elements: int | None = None
     consumed_by: str | int | None = None
     metadata: dict[str, Any] | None = None
+
+
+_LONG_ROW_BYTES = 2 * MAX_RANKS
+"""A shorter row names no more ranks, and gives no more times, than a group may have."""
+_OPENING = (b"[", b"{", b'"')
+
+
+def check_lengths(text: bytes, place: str) -> None:
+    """Raise ``InputRefusal`` where a row lists more ranks or times than any group has, before they are decoded.
+
+    ``text`` is valid JSON; what is no object, or holds no plain list there, is left to the decoder.
+    """
+    if len(text) < _LONG_ROW_BYTES or text[:1] != b"{":
+        return
+    fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    ranks = _listed(fields.get("ranks"))
+    if ranks > MAX_RANKS:
+        raise InputRefusal(f"{place}.ranks", f"names {ranks} ranks", f"a group has at most {MAX_RANKS}")
+    for name in ("rank_arrival_us", "rank_compute_before_us"):
+        times = _listed(fields.get(name))
+        if times > MAX_RANKS:
+            raise InputRefusal(
+                f"{place}.{name}",
+                f"has {times} times for {ranks or bytes(fields.get('ranks', b'0')).decode()} ranks",
+                "give exactly one time per rank",
+            )
+
+
+def _listed(value: msgspec.Raw | None) -> int:
+    """Elements of a list of numbers, or of an object of them with plain keys; 0 for anything else."""
+    text = b"" if value is None else bytes(value)
+    if text[:1] == b"[" and not any(sign in text[1:] for sign in _OPENING):
+        return text.count(b",") + 1
+    if text[:1] == b"{" and b"\\" not in text and 2 * text.count(b":") == text.count(b'"'):
+        return text.count(b":")
+    return 0
 
 
 def sequence_of(row: Row, index: int) -> int:

@@ -35,6 +35,11 @@ def check_source(source: Source) -> None:
         _check_ranks(source.ranks, len(source.traces))
     if isinstance(source, FlightRecorderSource):
         _check_ranks(source.ranks, len(source.dumps))
+    if isinstance(source, NcclLogSource):
+        _check_ranks(source.ranks, len(source.logs))
+        if source.ranks and not source.assume_default_group:
+            found = f"is {list(source.ranks)} without assume_default_group"
+            raise InputRefusal("ranks", found, "leave it out: other logs state their ranks")
     if not isinstance(source, SynthSource | TraceSource | CaptureSource | ChakraSource):
         check_clock(source)
 

@@ -197,13 +197,13 @@ def _from_json(data: bytes) -> Stored[ReportHeader]:
     text, taken = split_off(data, "content_id", "samples")
     header = decode(text, ReportHeader)
     if "samples" not in taken:
-        return Stored(header)
+        return Stored.decoded(header)
     texts = decode(taken["samples"], dict[str, msgspec.Raw], "samples")
     columns = {name: decoded_array(text, fractions) for name, text in texts.items()}
     lengths = {None if column is None else len(column) for column in columns.values()}
     if set(columns) != set(_COLUMNS) or len(lengths) != 1 or None in lengths:
         raise InputRefusal("samples", f"are not the equally long columns {', '.join(_COLUMNS)}", "replay again")
-    return Stored(header, pa.table([pa.array(columns[name]) for name in _COLUMNS], schema=REPORT_SCHEMA))
+    return Stored.decoded(header, pa.table([pa.array(columns[name]) for name in _COLUMNS], schema=REPORT_SCHEMA))
 
 
 REPORT = Kind("report", REPORT_FORMAT, ReportHeader, REPORT_SCHEMA, _to_json, _from_json)
