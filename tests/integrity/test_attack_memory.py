@@ -90,6 +90,18 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
         ["compile"],
         "",
     ),
+    "one row of very many ranks": (
+        "t.json",
+        lambda: trace_text(f'{{"op":"broadcast","bytes":1,"ranks":[{"0," * 12 * MEGA}1]}}', 1),
+        ["show"],
+        f"].ranks: names {12 * MEGA + 1} ranks; a group has at most {MEGA}",
+    ),
+    "one row of very many times": (
+        "t.json",
+        lambda: trace_text(f'{{"op":"broadcast","bytes":1,"ranks":1,"rank_arrival_us":[{"0," * 12 * MEGA}1]}}', 1),
+        ["show"],
+        f"].rank_arrival_us: has {12 * MEGA + 1} times for 1 ranks",
+    ),
     "arrays in metadata": (
         "t.json",
         lambda: f'{{"format":"commcanary.trace.v1","events":[{ROW}],"notes":{{"a":[{"[]," * 2 * MEGA}1]}}}}'.encode(),
