@@ -46,6 +46,10 @@ def trace_text(row: str, size: int) -> bytes:
     return f'{{"format":"commcanary.trace.v1","events":[{rows}]}}'.encode()
 
 
+def one_row(fields: str) -> bytes:
+    return f'{{"format":"commcanary.trace.v1","events":[{{"op":"broadcast","bytes":1,{fields}}}]}}'.encode()
+
+
 def parquet(columns: dict[str, pa.Array], rows: int) -> bytes:
     """A trace in Parquet of ``rows`` equal rows, with some columns of one's own."""
     plain = {"op": "broadcast", "phase": "p", "bytes": 1, "group": 0, "gap_ns": 0, "compute_pressure": 0.5}
@@ -86,19 +90,19 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
     ),
     "one row of numbers": (
         "t.json",
-        lambda: trace_text(f'{{"op":"broadcast","bytes":1,"ranks":[{"0," * 4 * MEGA}1]}}', 1),
+        lambda: one_row(f'"ranks":[{"0," * 4 * MEGA}1]'),
         ["compile"],
-        "",
+        f"].ranks: names {4 * MEGA + 1} ranks; a group has at most {MEGA}",
     ),
     "one row of very many ranks": (
         "t.json",
-        lambda: trace_text(f'{{"op":"broadcast","bytes":1,"ranks":[{"0," * 12 * MEGA}1]}}', 1),
+        lambda: one_row(f'"ranks":[{"0," * 12 * MEGA}1]'),
         ["show"],
         f"].ranks: names {12 * MEGA + 1} ranks; a group has at most {MEGA}",
     ),
     "one row of very many times": (
         "t.json",
-        lambda: trace_text(f'{{"op":"broadcast","bytes":1,"ranks":1,"rank_arrival_us":[{"0," * 12 * MEGA}1]}}', 1),
+        lambda: one_row(f'"ranks":1,"rank_arrival_us":[{"0," * 12 * MEGA}1]'),
         ["show"],
         f"].rank_arrival_us: has {12 * MEGA + 1} times for 1 ranks",
     ),
