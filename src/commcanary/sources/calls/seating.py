@@ -1,6 +1,7 @@
 """Who is who where a source knows communicators: each process' rank in them and their size, never its global rank.
 
 Global ranks are then ranks in one communicator that seats every process; members of the others are those processes.
+Profiles, execution traces and Flight Recorder dumps state global ranks, so that nothing of this is theirs.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ class Seating:
         ranks = next(iter(seats.values())).ranks
         if communicator == self.world:
             return ProcessGroup(communicator, ranks)
-        members = {seat.rank: self.rank_of[process] for process, seat in seats.items()}
-        absent = ranks - len(members)
-        if absent:
+        members = self.members(communicator)
+        if members is None:
+            absent = ranks - len(seats)
             are = "is" if absent == 1 else "are"
             raise InputRefusal(
                 place,
@@ -59,7 +60,14 @@ class Seating:
                 "given, so its members are unknown",
                 "give the files of all ranks, or import one communicator with --process-group",
             )
-        return ProcessGroup.of(communicator, [members[rank] for rank in range(ranks)])
+        return ProcessGroup.of(communicator, members)
+
+    def members(self, communicator: str) -> list[int] | None:
+        """The ranks of ``communicator`` in order of its own; None where some of them are none of the processes."""
+        seats = self.seats[communicator]
+        by_rank = {seat.rank: self.rank_of[process] for process, seat in seats.items()}
+        ranks = next(iter(seats.values())).ranks
+        return [by_rank[rank] for rank in range(ranks)] if by_rank.keys() == set(range(ranks)) else None
 
     def renumbered(self, order: Sequence[int]) -> Seating:
         """The same with process ``order[i]`` as number i."""
@@ -69,11 +77,7 @@ class Seating:
 
 
 def seating_of(processes: int, seats: Mapping[str, Mapping[int, Seat]]) -> Seating:
-    """The ranks of ``processes`` processes, numbered from 0, out of their ``seats`` by communicator.
-
-    They are those in the largest communicator that seats every process, the first of equals; where none does,
-    processes are numbered in their order. Raises ``InputRefusal`` for seats that contradict each other.
-    """
+    """The same as ``numbered``; raises ``InputRefusal`` for seats that contradict each other."""
     for name, of in seats.items():
         sizes = sorted({seat.ranks for seat in of.values()})
         taken = [seat.rank for seat in of.values()]
@@ -84,9 +88,18 @@ def seating_of(processes: int, seats: Mapping[str, Mapping[int, Seat]]) -> Seati
             twice = next(rank for rank in taken if taken.count(rank) > 1)
             found = f"seats {taken.count(twice)} processes on rank {twice}"
             raise InputRefusal(f"communicator {name}", found, "give the files of one run of one job, each once")
+    return numbered(processes, seats, "in the order of their files")
+
+
+def numbered(processes: int, seats: Mapping[str, Mapping[int, Seat]], otherwise: str) -> Seating:
+    """The ranks of ``processes`` processes, numbered from 0, out of their ``seats`` by communicator.
+
+    They are those in the largest communicator that seats every process, the first of equals; where none does,
+    processes are numbered in their order, which ``otherwise`` tells.
+    """
     worlds = [name for name, of in seats.items() if len(of) == processes]
     if not worlds:
-        how = "no communicator seats every process: ranks number the processes in the order of their files"
+        how = f"no communicator seats every process: ranks number the processes {otherwise}"
         return Seating(tuple(range(processes)), None, how, seats)
     world = max(worlds, key=lambda name: next(iter(seats[name].values())).ranks)  # the first of equals
     how = f"ranks are those in communicator {world}, the largest that seats every process"

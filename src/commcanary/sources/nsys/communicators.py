@@ -1,7 +1,8 @@
 """Who is who: ranks of processes and members of communicators, from what NCCL says where it creates and ends them.
 
 A payload names a communicator by a hash that all its ranks share. Which ranks those are stands only in the payloads
-of its creation (or end): each process' rank in it, and their number. Global ranks are nowhere.
+of its creation (or end): each process' rank in it, and their number. Global ranks are nowhere. How they follow is
+``calls.seating``'s; what is more here is what the user may declare, and that calls may name no communicator at all.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import numpy as np
 from commcanary.artifacts.events import ProcessGroup
 from commcanary.artifacts.trace_checks import MAX_RANKS
 from commcanary.errors import InputRefusal
+from commcanary.sources.calls.seating import Seat, numbered
 from commcanary.sources.nsys.database import UNKNOWN
 from commcanary.sources.nsys.functions import CREATING, is_operation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commcanary.sources.calls.seating import Seating
     from commcanary.sources.nsys.read import ExportRead
     from commcanary.sources.nsys.settings import NsysSettings
 
@@ -37,12 +40,10 @@ class Process(NamedTuple):
         return self.number % (1 << 24)
 
 
-@dataclass(frozen=True)
-class Seat:
-    """What one process says of a communicator: its rank in it, of how many, and the device; -1 unknown."""
+class DeviceSeat(NamedTuple):
+    """What one process says of a communicator: its seat in it, and on which device; -1 unknown."""
 
-    rank: int
-    ranks: int
+    seat: Seat
     device: int
 
 
@@ -52,17 +53,21 @@ NO_COMMUNICATOR = None
 
 @dataclass(frozen=True)
 class Communicators:
-    """``rank_of`` numbers the processes and ``how`` says by what; ``world`` is None where nothing shows how many are.
+    """``rank_of`` numbers the processes as ``seating`` has them, where they stand by position.
 
     ``seats`` are ranks in communicators, ``callers`` the processes that call on each.
     """
 
     rank_of: dict[Process, int]
-    world: int | None
-    how: str
+    seating: Seating
     seats: dict[int | None, dict[Process, Seat]]
     callers: dict[int | None, tuple[Process, ...]]
     settings: NsysSettings
+
+    @property
+    def world(self) -> int | None:
+        """Ranks of the job, None where nothing shows how many there are."""
+        return self.seating.size
 
     def group(self, communicator: int | None, place: str) -> ProcessGroup:
         """The process group behind a communicator, in order of its own ranks.
@@ -94,9 +99,10 @@ class Communicators:
     def _seated(self, communicator: int | None, seats: dict[Process, Seat], place: str) -> list[int]:
         name = communicator_name(communicator)
         size = next(iter(seats.values())).ranks
+        members = self.seating.members(name)
+        if members is not None:
+            return members
         mine = {seat.rank: self.rank_of[process] for process, seat in seats.items()}
-        if len(mine) == size and set(mine) == set(range(size)):
-            return [mine[rank] for rank in range(size)]
         if self.world == size and all(rank == number for rank, number in mine.items()):
             return list(range(size))
         if self.settings.assume_all_ranks_captured:
@@ -114,14 +120,13 @@ def communicator_name(communicator: int | None) -> str:
 
 
 def communicators_of(reads: Sequence[ExportRead], settings: NsysSettings) -> Communicators:
-    """Ranks and communicators of all exports.
+    """Ranks and communicators of all exports. Where no communicator seats every process, devices number them.
 
-    Ranks are those in the first communicator that seats every process. Where none does, processes are numbered in
-    order of export, device and number. Raises ``InputRefusal`` for payloads that contradict each other.
+    Raises ``InputRefusal`` for payloads that contradict each other.
     """
-    seats: dict[int | None, dict[Process, Seat]] = defaultdict(dict)
+    seats: dict[int | None, dict[Process, DeviceSeat]] = defaultdict(dict)
     callers: dict[int | None, dict[Process, None]] = defaultdict(dict)
-    unnamed: dict[Process, set[Seat]] = defaultdict(set)
+    unnamed: dict[Process, set[DeviceSeat]] = defaultdict(set)
     processes: dict[Process, None] = {}
     for number, read in enumerate(reads):
         for i, (name, said, owner) in enumerate(
@@ -142,47 +147,45 @@ def communicators_of(reads: Sequence[ExportRead], settings: NsysSettings) -> Com
                     _sit(seats[communicator], process, seat, f"{read.table}[{read.ranges.row[i]}]", read)
             elif is_operation(name):
                 callers[communicator].setdefault(process)
-    _check_sizes(seats)
+    known = {communicator: {p: said.seat for p, said in of.items()} for communicator, of in seats.items()}
+    _check_sizes(known)
     if unnamed and all(len(of) == 1 for of in unnamed.values()):  # one communicator a process: its ranks are those
-        only = {process: next(iter(of)) for process, of in unnamed.items()}
+        only = {process: next(iter(of)).seat for process, of in unnamed.items()}
         if len({seat.ranks for seat in only.values()}) == 1:
-            seats[NO_COMMUNICATOR] = only
-    everyone = list(processes)
-    worlds = [key for key, of in seats.items() if set(of) == set(everyone) and _distinct(of)]
-    if worlds:
-        world = seats[worlds[0]]
-        size = next(iter(world.values())).ranks
-        rank_of = {process: world[process].rank for process in everyone}
-        how = f"ranks are those in communicator {communicator_name(worlds[0])}, the first that seats every process"
-        return Communicators(rank_of, size, how, dict(seats), _tuples(callers), settings)
-    ordered = sorted(everyone, key=lambda process: (process.export, _device(reads[process.export], process), process))
-    how = "no communicator seats every process: ranks number the processes in order of export and device"
-    rank_of = {process: rank for rank, process in enumerate(ordered)}
-    return Communicators(rank_of, None, how, dict(seats), _tuples(callers), settings)
+            known[NO_COMMUNICATOR] = only
+    order = sorted(processes, key=lambda process: (process.export, _device(reads[process.export], process), process))
+    at = {process: position for position, process in enumerate(order)}
+    by_name = {
+        communicator_name(key): {at[p]: seat for p, seat in of.items()} for key, of in known.items() if _distinct(of)
+    }
+    seating = numbered(len(order), by_name, "in order of export and device")
+    rank_of = dict(zip(order, seating.rank_of, strict=True))
+    return Communicators(rank_of, seating, known, {key: tuple(of) for key, of in callers.items()}, settings)
 
 
-def _seat(said: dict[str, int], place: str, read: ExportRead) -> Seat:
-    seat = Seat(said["rank"], said["ranks"], said.get("device", UNKNOWN))
+def _seat(said: dict[str, int], place: str, read: ExportRead) -> DeviceSeat:
+    seat = Seat(said["rank"], said["ranks"])
     if not 0 <= seat.rank < seat.ranks <= MAX_RANKS:
         found = f"says rank {seat.rank} of {seat.ranks}"
         raise InputRefusal(f"{place}.binaryData", found, "export the report again", file=str(read.path))
-    return seat
+    return DeviceSeat(seat, said.get("device", UNKNOWN))
 
 
-def _sit(seats: dict[Process, Seat], process: Process, seat: Seat, place: str, read: ExportRead) -> None:
-    known = seats.setdefault(process, seat)
-    if known == seat:
+def _sit(seats: dict[Process, DeviceSeat], process: Process, said: DeviceSeat, place: str, read: ExportRead) -> None:
+    known = seats.setdefault(process, said)
+    if known == said:
         return
     raise InputRefusal(
         place,
-        f"process {process.pid} is rank {known.rank} of {known.ranks} on device {known.device}, and "
-        f"rank {seat.rank} of {seat.ranks} on device {seat.device}, in one communicator",
+        f"process {process.pid} is rank {known.seat.rank} of {known.seat.ranks} on device {known.device}, and "
+        f"rank {said.seat.rank} of {said.seat.ranks} on device {said.device}, in one communicator",
         "no payload says which of a process' ranks calls: run one process a device",
         file=str(read.path),
     )
 
 
 def _check_sizes(seats: dict[int | None, dict[Process, Seat]]) -> None:
+    """Of communicators that payloads name: those without a name may be several, whose ranks contradict nothing."""
     for communicator, of in seats.items():
         sizes = sorted({seat.ranks for seat in of.values()})
         if len(sizes) > 1 or not _distinct(of):
@@ -195,10 +198,6 @@ def _check_sizes(seats: dict[int | None, dict[Process, Seat]]) -> None:
 
 def _distinct(of: dict[Process, Seat]) -> bool:
     return len({seat.rank for seat in of.values()}) == len(of)
-
-
-def _tuples(callers: dict[int | None, dict[Process, None]]) -> dict[int | None, tuple[Process, ...]]:
-    return {communicator: tuple(of) for communicator, of in callers.items()}
 
 
 def _device(read: ExportRead, process: Process) -> int:

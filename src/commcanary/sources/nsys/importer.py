@@ -207,7 +207,7 @@ def _notes(
     settings: NsysSettings,
 ) -> dict[str, Any]:
     notes: dict[str, Any] = {
-        "ranks": communicators.how,
+        "ranks": communicators.seating.how,
         "arrival": (
             "start of the launch's first NCCL kernel" if merged.on_device else "start of the call's range on the host"
         ),
