@@ -34,6 +34,12 @@ STANDARD_OPS = frozenset(
     }
 )
 
+REDUCING = frozenset({"all_reduce", "reduce_scatter", "reduce"})
+"""Operations that have an operator."""
+
+ROOTED = frozenset({"broadcast", "reduce", "gather", "scatter"})
+"""Operations that have a root."""
+
 
 class ProcessGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A named, ordered set of global ranks. ``ranks`` is a count when they are 0, 1, ..., count - 1."""

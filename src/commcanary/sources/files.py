@@ -35,6 +35,15 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def of_all(paths: Sequence[Path], what: str) -> Iterator[None]:
+    """Let a ``Refusal`` that names no file name the only one, or how many ``what`` there are."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise refusal.in_file(str(paths[0]) if len(paths) == 1 else f"{len(paths)} {what}") from refusal.__cause__
+
+
 def check_distinct(paths: Sequence[Path], files: Sequence[SourceFile]) -> None:
     """Raise ``InputRefusal`` where two of ``paths`` hold the same bytes, so that what they say would count twice."""
     seen: dict[str, Path] = {}

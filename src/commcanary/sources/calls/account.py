@@ -28,6 +28,7 @@ def coverage_row(
     )
 
 
-def fates_told(fates: Mapping[Fate, int]) -> str:
-    """``2 control, 1 empty``; nothing where nothing was seen."""
-    return ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()) if count)
+def but_seen(fates: Mapping[Fate, int]) -> str:
+    """`` but 2 control, 1 empty``, behind what was not found; nothing where nothing was seen."""
+    seen = ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()) if count)
+    return f" but {seen}" if seen else ""

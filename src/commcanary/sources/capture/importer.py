@@ -12,6 +12,7 @@ from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace import Coverage, Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.errors import InputRefusal
+from commcanary.sources.calls.unknown import unknown_fields
 from commcanary.sources.capture.job import one_job
 from commcanary.sources.capture.matching import matched
 from commcanary.sources.capture.merging import Merged, merged_events
@@ -85,10 +86,11 @@ def _clocks_agree(shards: Sequence[Shard]) -> bool:
 def _header(shards: Sequence[Shard], merged: Merged, shared: bool, workload_name: str | None) -> TraceHeader:
     first = shards[0].said
     system: dict[str, Any] = {"backend": first.backend, "world_size": len(shards), "clock": _clock(shards, shared)}
+    reasons = _reasons(any(k.device != "cpu" for shard in shards for k in shard.said.keys))
     return TraceHeader(
         workload={"name": workload_name or "captured job"},
         system={key: value for key, value in system.items() if value},
-        unknown=_unknown(merged, any(k.device != "cpu" for shard in shards for k in shard.said.keys)),
+        unknown=unknown_fields(merged.events, merged.start_ns, reasons),
         coverage=tuple(row for shard in shards for row in _coverage(shard)),
         notes=_notes(shards, merged),
         source_files=tuple(shard.file for shard in shards),
@@ -149,32 +151,20 @@ def _notes(shards: Sequence[Shard], merged: Merged) -> dict[str, Any]:
     return notes
 
 
-def _unknown(merged: Merged, on_device: bool) -> dict[str, str]:
-    """The reason for every field that some event does not know."""
-    events, signatures = merged.events, merged.events.signatures
+def _reasons(on_device: bool) -> dict[str, str]:
+    """Why events may not know a field."""
     device = "the host does not see a device's waiting, ends and compute: import a profile of the device"
     waits = "nobody in Python waited for the call, or it was issued in a coalescing block"
     not_seen = device if on_device else waits
-    reasons = {
-        "rank_arrival_us": (not bool(events.offsets_ns.known.all()), "clocks of the hosts were not compared"),
-        "compute_before_us": (
-            bool((events.compute_before_ns == UNKNOWN).any()),
-            device if on_device else "the first call of a thread has no call before it",
-        ),
-        "rank_compute_before_us": (
-            not bool(events.rank_compute_before_ns.known.all()),
-            device if on_device else "the first call of a thread has no call before it",
-        ),
-        "compute_overlap_us": (bool((events.compute_overlap_ns == UNKNOWN).any()), not_seen),
-        "observed_exposed_us": (bool((events.observed_exposed_ns == UNKNOWN).any()), not_seen),
-        "phase": (any(s.phase == "unknown" for s in signatures), "only gradient all-reduces of DDP say their phase"),
-        "reduction_op": (
-            any(s.reduction_op is None and s.op in ("all_reduce", "reduce_scatter", "reduce") for s in signatures),
-            "the operator has operands of its own, or its library did not name it",
-        ),
-        "dtype": (any(s.dtype is None for s in signatures), "its library did not name it"),
-        "in_elements": (any(s.in_elements is None for s in signatures), "sizes differ by rank or were not named"),
-        "compute_pressure": (True, "not measured; rows carry the format's usual 0.5"),
-        "concurrent_groups": (len({s.group for s in signatures}) > 1, "not derived; rows carry 1"),
+    before = device if on_device else "the first call of a thread has no call before it"
+    return {
+        "rank_arrival_us": "clocks of the hosts were not compared",
+        "compute_before_us": before,
+        "rank_compute_before_us": before,
+        "compute_overlap_us": not_seen,
+        "observed_exposed_us": not_seen,
+        "phase": "only gradient all-reduces of DDP say their phase",
+        "reduction_op": "the operator has operands of its own, or its library did not name it",
+        "dtype": "its library did not name it",
+        "in_elements": "sizes differ by rank or were not named",
     }
-    return {field: reason for field, (applies, reason) in reasons.items() if applies}

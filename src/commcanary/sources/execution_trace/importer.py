@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.events import ProcessGroup
-from commcanary.artifacts.trace import Trace, TraceHeader
-from commcanary.artifacts.trace_checks import check_trace
+from commcanary.artifacts.trace import TraceHeader
 from commcanary.errors import InputRefusal, Refusal, UsageError
-from commcanary.sources.calls.account import fates_told
+from commcanary.sources.calls.account import but_seen
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import Clock
 from commcanary.sources.calls.imported import Imported
 from commcanary.sources.calls.job import Job
 from commcanary.sources.calls.matching import check_same_job, matched
 from commcanary.sources.calls.merging import merged_events
-from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
 from commcanary.sources.calls.rank_calls import Places, RankCalls
+from commcanary.sources.calls.unknown import unknown_fields
 from commcanary.sources.calls.without_times import rank_calls_of
 from commcanary.sources.containers import Member, MemberNames, read_members
 from commcanary.sources.execution_trace.chakra import chakra_calls, rank_in_name
@@ -125,17 +124,15 @@ def _imported(
     check_same_job(ranks)
     fates = sum((calls.fates for calls in ranks), Counter[Fate]())
     if not any(len(calls) for calls in ranks):
-        seen = fates_told(fates)
+        seen = but_seen(fates)
         raise InputRefusal(
             "nodes",
-            "nothing to import: no communication node" + (f" that moves data but {seen}" if seen else ""),
+            "nothing to import: no communication node" + (f" that moves data{seen}" if seen else ""),
             "trace steps of a distributed job with ExecutionTraceObserver, or convert them with Chakra",
         )
     groups = matched(ranks)
     merged = merged_events(ranks, groups, Clock(False, (0,) * len(ranks)))
-    trace = Trace.of(_header(files, read, ranks, merged, settings), merged.events, merged.start_ns)
-    check_trace(trace.events, trace.start_ns)
-    return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED])
+    return Imported.of(_header(files, read, ranks, merged, settings), merged, fates)
 
 
 def _header(
@@ -168,7 +165,7 @@ def _header(
     return TraceHeader(
         workload={"name": settings.workload_name or "execution trace"},
         system={key: value for key, value in system.items() if value is not None},
-        unknown=_unknown(merged, chakra),
+        unknown=unknown_fields(merged.events, merged.start_ns, _reasons(chakra)),
         assumptions={"default_group": 1.0} if settings.assume_default_group and unnamed else {},
         coverage=coverage,
         notes=notes,
@@ -176,29 +173,19 @@ def _header(
     )
 
 
-def _unknown(merged: Merged, chakra: bool) -> dict[str, str]:
-    """The reason for every field that some event does not know."""
-    events, signatures = merged.events, merged.events.signatures
-    reasons = {
-        "start_us": (True, NO_TIMES),
-        "gap_us": (True, f"{NO_TIMES}; rows carry 0, and a replay that needs gaps refuses"),
-        "rank_arrival_us": (not bool(events.offsets_ns.known.all()), NO_TIMES),
-        "compute_before_us": (True, NO_TIMES),
-        "rank_compute_before_us": (True, NO_TIMES),
-        "compute_overlap_us": (True, NO_TIMES),
-        "observed_exposed_us": (True, NO_TIMES),
-        "phase": (any(s.phase == UNKNOWN_PHASE for s in signatures), "execution traces do not name phases"),
-        "reduction_op": (
-            any(s.reduction_op is None and s.op in ("all_reduce", "reduce_scatter", "reduce") for s in signatures),
-            "execution traces do not state it",
-        ),
-        "root_rank": (
-            any(s.root_rank is None and s.op in ("broadcast", "reduce", "gather", "scatter") for s in signatures),
-            "Chakra's nodes do not state it" if chakra else "the record does not tell root and caller apart",
-        ),
-        "dtype": (any(s.dtype is None for s in signatures), "Chakra's nodes give bytes, no element type"),
-        "in_elements": (any(s.in_elements is None for s in signatures), "not given, or different from rank to rank"),
-        "compute_pressure": (True, "not measured; rows carry the format's usual 0.5"),
-        "concurrent_groups": (len({s.group for s in signatures}) > 1, "not derived; rows carry 1"),
+def _reasons(chakra: bool) -> dict[str, str]:
+    """Why events do not know a field."""
+    return {
+        "start_us": NO_TIMES,
+        "gap_us": f"{NO_TIMES}; rows carry 0, and a replay that needs gaps refuses",
+        "rank_arrival_us": NO_TIMES,
+        "compute_before_us": NO_TIMES,
+        "rank_compute_before_us": NO_TIMES,
+        "compute_overlap_us": NO_TIMES,
+        "observed_exposed_us": NO_TIMES,
+        "phase": "execution traces do not name phases",
+        "reduction_op": "execution traces do not state it",
+        "root_rank": ("Chakra's nodes do not state it" if chakra else "the record does not tell root and caller apart"),
+        "dtype": "Chakra's nodes give bytes, no element type",
+        "in_elements": "not given, or different from rank to rank",
     }
-    return {field: reason for field, (applies, reason) in reasons.items() if applies}

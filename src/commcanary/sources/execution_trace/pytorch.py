@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from commcanary.artifacts.events import ROOTED
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.call import Call, Fate
 from commcanary.sources.calls.job import Job, job_of
@@ -22,7 +23,7 @@ from commcanary.sources.kineto.operations import (
 )
 from commcanary.sources.kineto.operators import LAYOUTS, HostCall, elements
 from commcanary.sources.kineto.rank_profile import RecordShape
-from commcanary.sources.kineto.records import ROOTED, RULE, call_of_record
+from commcanary.sources.kineto.records import RULE, call_of_record
 from commcanary.sources.kineto.unnamed import OPERATOR_RULE, GroupRule, call_of_host
 
 if TYPE_CHECKING:

@@ -11,20 +11,19 @@ import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.files import read_bytes
-from commcanary.artifacts.trace import Coverage, Trace, TraceHeader
-from commcanary.artifacts.trace_checks import check_trace
+from commcanary.artifacts.trace import Coverage, TraceHeader
 from commcanary.errors import InputRefusal, Refusal, UsageError
-from commcanary.sources.calls.account import fates_told
+from commcanary.sources.calls.account import but_seen
 from commcanary.sources.calls.call import Call, Fate
 from commcanary.sources.calls.clocks import clock_of
 from commcanary.sources.calls.imported import Imported
 from commcanary.sources.calls.job import Job
 from commcanary.sources.calls.matching import check_same_job, matched
 from commcanary.sources.calls.merging import merged_events
-from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
 from commcanary.sources.calls.rank_calls import Places
+from commcanary.sources.calls.unknown import unknown_fields
 from commcanary.sources.calls.without_times import rank_calls_of
-from commcanary.sources.files import source_files
+from commcanary.sources.files import of_all, source_files
 from commcanary.sources.flight_recorder.calls import RULE, call_of_entry, groups_of
 from commcanary.sources.flight_recorder.dump import gaps_in_operations, lost_calls, rank_in_name, read_dump
 from commcanary.sources.flight_recorder.settings import FlightRecorderSettings
@@ -78,10 +77,8 @@ def import_flight_recorder(paths: Sequence[Path | str], settings: FlightRecorder
         for dump, path, backend in zip(dumps, files, backends, strict=True)
     ]
     ranks = [_numbered(calls, dump) for calls, dump in zip(ranks, dumps, strict=True)]
-    try:
+    with of_all(files, "dumps"):
         return _imported(files, dumps, ranks, notes, told, settings)
-    except Refusal as refusal:
-        raise refusal.in_file(str(files[0]) if len(files) == 1 else f"{len(files)} dumps") from refusal.__cause__
 
 
 def _read(
@@ -138,23 +135,21 @@ def _imported(
     check_same_job(ranks)
     fates = sum((calls.fates for calls in ranks), Counter[Fate]())
     if not any(len(calls) for calls in ranks):
-        seen = fates_told(fates)
         raise InputRefusal(
             "entries",
-            "nothing to import: no call that moves data" + (f" but {seen}" if seen else ""),
+            "nothing to import: no call that moves data" + but_seen(fates),
             "dump while the ring holds calls (TORCH_FR_BUFFER_SIZE), on every rank at the same step",
         )
     groups = matched(ranks)
     clock = clock_of(ranks, groups, settings.clock)
     merged = merged_events(ranks, groups, clock)
-    trace = Trace.of(_header(files, dumps, ranks, clock, merged, notes, told, settings), merged.events, merged.start_ns)
-    check_trace(trace.events, trace.start_ns)
     counts = list(told)
     for calls in ranks:
         counts += [
             f"rank {row.rank}: {row.unknown} x {row.rule}: {row.reason}" for row in calls.coverage if row.unknown
         ]
-    return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED], tuple(counts))
+    header = _header(files, dumps, ranks, clock, merged, notes, told, settings)
+    return Imported.of(header, merged, fates, counts)
 
 
 def _header(
@@ -188,38 +183,27 @@ def _header(
     return TraceHeader(
         workload={"name": settings.workload_name or "flight recorder dump"},
         system={key: value for key, value in system.items() if value is not None},
-        unknown=_unknown(ranks, clock, merged),
+        unknown=unknown_fields(merged.events, merged.start_ns, _reasons(len(ranks))),
         coverage=tuple(row for calls in ranks for row in calls.coverage),
         notes=notes,
         source_files=source_files(files),
     )
 
 
-def _unknown(ranks: Sequence[RankCalls], clock: Clock, merged: Merged) -> dict[str, str]:
-    """The reason for every field that some event does not know."""
-    events, signatures = merged.events, merged.events.signatures
-    reasons = {
+def _reasons(ranks: int) -> dict[str, str]:
+    """Why events of so many ``ranks`` may not know a field."""
+    return {
         "rank_arrival_us": (
-            not bool(events.offsets_ns.known.all()),
             "one rank's dump was given"
-            if len(ranks) == 1
-            else "clocks of the hosts are not known to agree; declare or give them",
+            if ranks == 1
+            else "clocks of the hosts are not known to agree; declare or give them"
         ),
-        "compute_before_us": (True, "the recorder sees calls alone"),
-        "rank_compute_before_us": (True, "the recorder sees calls alone"),
-        "compute_overlap_us": (True, NO_LATENCY),
-        "observed_exposed_us": (True, NO_LATENCY),
-        "phase": (any(s.phase == UNKNOWN_PHASE for s in signatures), "entries do not name phases"),
-        "reduction_op": (
-            any(s.reduction_op is None and s.op in ("all_reduce", "reduce_scatter", "reduce") for s in signatures),
-            "entries do not state it",
-        ),
-        "root_rank": (
-            any(s.root_rank is None and s.op in ("broadcast", "reduce", "gather", "scatter") for s in signatures),
-            "entries do not state it",
-        ),
-        "in_elements": (any(s.in_elements is None for s in signatures), "sizes differ from rank to rank"),
-        "compute_pressure": (True, "not measured; rows carry the format's usual 0.5"),
-        "concurrent_groups": (len({s.group for s in signatures}) > 1, "not derived; rows carry 1"),
+        "compute_before_us": "the recorder sees calls alone",
+        "rank_compute_before_us": "the recorder sees calls alone",
+        "compute_overlap_us": NO_LATENCY,
+        "observed_exposed_us": NO_LATENCY,
+        "phase": "entries do not name phases",
+        "reduction_op": "entries do not state it",
+        "root_rank": "entries do not state it",
+        "in_elements": "sizes differ from rank to rank",
     }
-    return {field: reason for field, (applies, reason) in reasons.items() if applies}

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from commcanary.artifacts.events import REDUCING
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.call import Call, Fate
 from commcanary.sources.kineto.device import communication_lane
 from commcanary.sources.kineto.host import HostCalls
 from commcanary.sources.kineto.intervals import Disjoint
 from commcanary.sources.kineto.nesting import nested_operators, nested_records
-from commcanary.sources.kineto.operations import REDUCING
 from commcanary.sources.kineto.operators import HostCall, annotation_call, operator_call, record_tensors
 from commcanary.sources.kineto.records import RULE, call_of_record
 from commcanary.sources.kineto.spans import Numbered, Spans

@@ -7,22 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from commcanary.artifacts.events import UNKNOWN
-from commcanary.artifacts.trace import Trace, TraceHeader
-from commcanary.artifacts.trace_checks import check_trace
+from commcanary.artifacts.trace import TraceHeader
 from commcanary.errors import InputRefusal
-from commcanary.sources.calls.account import fates_told
+from commcanary.sources.calls.account import but_seen
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import Clock, clock_of
 from commcanary.sources.calls.imported import Imported
 from commcanary.sources.calls.job import job_of
 from commcanary.sources.calls.matching import check_same_job, matched
 from commcanary.sources.calls.merging import Merged, merged_events
-from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
+from commcanary.sources.calls.unknown import unknown_fields
 from commcanary.sources.containers import read_members
-from commcanary.sources.files import source_files
+from commcanary.sources.files import of_all, source_files
 from commcanary.sources.kineto.call_reader import CallReader
 from commcanary.sources.kineto.rank_calls import rank_calls
 from commcanary.sources.kineto.reading import PROFILES, read_profile
@@ -60,9 +56,7 @@ def import_kineto(paths: Sequence[Path | str], settings: KinetoSettings | None =
     groups = matched(ranks)
     clock = clock_of(ranks, groups, settings.clock)
     merged = merged_events(ranks, groups, clock)
-    trace = Trace.of(_header(digests.result(), ranks, clock, merged, settings), merged.events, merged.start_ns)
-    check_trace(trace.events, trace.start_ns)
-    return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED])
+    return Imported.of(_header(digests.result(), ranks, clock, merged, settings), merged, fates)
 
 
 def _rank(member: Member, settings: KinetoSettings, table: CommunicationKernels) -> KinetoCalls:
@@ -76,13 +70,13 @@ def _rank(member: Member, settings: KinetoSettings, table: CommunicationKernels)
 def _check_something(ranks: Sequence[KinetoCalls], fates: Counter[Fate], files: Sequence[Path]) -> None:
     if any(len(calls) for calls in ranks):
         return
-    seen = fates_told(fates)
     unknown = ", ".join(
         f"{row.unknown} x {row.rule} ({row.reason})" for c in ranks for row in c.coverage if row.unknown
     )
-    found = "no communication call" + (f" but {seen}" if seen else "")
+    found = "no communication call" + but_seen(fates)
     refusal = _nothing(f"{found}; seen: {unknown}" if unknown else found, elsewhere=fates[Fate.OTHER_GROUP] > 0)
-    raise refusal.in_file(str(files[0]) if len(files) == 1 else f"{len(files)} files")
+    with of_all(files, "files"):
+        raise refusal
 
 
 def _nothing(found: str, *, elsewhere: bool = False) -> InputRefusal:
@@ -115,7 +109,7 @@ def _header(
     return TraceHeader(
         workload={"name": settings.workload_name or "kineto profile"},
         system={key: value for key, value in system.items() if value is not None},
-        unknown=_unknown(ranks, clock, merged),
+        unknown=unknown_fields(merged.events, merged.start_ns, _reasons(ranks)),
         assumptions={"default_group": 1.0} if settings.assume_default_group and unnamed else {},
         coverage=coverage,
         notes=_notes(ranks, clock, merged, unnamed),
@@ -149,48 +143,25 @@ def _notes(ranks: Sequence[KinetoCalls], clock: Clock, merged: Merged, unnamed: 
     return notes
 
 
-def _unknown(ranks: Sequence[KinetoCalls], clock: Clock, merged: Merged) -> dict[str, str]:
-    """The reason for every field that some event does not know."""
-    events = merged.events
-    signatures = events.signatures
+def _reasons(ranks: Sequence[KinetoCalls]) -> dict[str, str]:
+    """Why events may not know a field."""
     one_rank = len(ranks) == 1
     host_only = "no communication kernel is linked to the calls"
     on_host = "operators on the host show neither waiting nor what ran meanwhile"
     why_device = host_only if any(calls.recorded for calls in ranks) else on_host
-    reasons = {
+    return {
         "rank_arrival_us": (
-            not bool(events.offsets_ns.known.all()),
             "one rank was profiled; the others' arrivals are not in the file"
             if one_rank
-            else "ranks' clocks are not known to agree; declare, give or estimate them",
+            else "ranks' clocks are not known to agree; declare, give or estimate them"
         ),
-        "rank_compute_before_us": (
-            not bool(events.rank_compute_before_ns.known.all()),
-            "one rank was profiled" if one_rank else why_device,
-        ),
-        "compute_before_us": (bool((events.compute_before_ns == UNKNOWN).any()), why_device),
-        "compute_overlap_us": (bool((events.compute_overlap_ns == UNKNOWN).any()), why_device),
-        "observed_exposed_us": (bool((events.observed_exposed_ns == UNKNOWN).any()), why_device),
-        "phase": (
-            any(s.phase == UNKNOWN_PHASE for s in signatures),
-            "no annotation with a phase's name encloses the call",
-        ),
-        "reduction_op": (
-            any(s.reduction_op is None and s.op in ("all_reduce", "reduce_scatter") for s in signatures),
-            "only names of NCCL kernels state it",
-        ),
-        "root_rank": (
-            any(s.root_rank is None and s.op == "broadcast" for s in signatures),
-            "only operators with recorded inputs state it, or records of another rank than the root",
-        ),
-        "in_elements": (
-            any(s.in_elements is None for s in signatures),
-            "sizes differ from rank to rank",
-        ),
-        "compute_pressure": (True, "profiles do not measure it; rows carry the format's usual 0.5"),
-        "concurrent_groups": (
-            len(np.unique([s.group for s in signatures])) > 1,
-            "not derived; rows carry 1",
-        ),
+        "rank_compute_before_us": "one rank was profiled" if one_rank else why_device,
+        "compute_before_us": why_device,
+        "compute_overlap_us": why_device,
+        "observed_exposed_us": why_device,
+        "phase": "no annotation with a phase's name encloses the call",
+        "reduction_op": "only names of NCCL kernels state it",
+        "root_rank": "only operators with recorded inputs state it, or records of another rank than the root",
+        "in_elements": "sizes differ from rank to rank",
+        "compute_pressure": "profiles do not measure it; rows carry the format's usual 0.5",
     }
-    return {field: reason for field, (applies, reason) in reasons.items() if applies}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from commcanary.artifacts.events import REDUCING
+
 CONTROL = "control"
 """Calls that move no data of the job: waits, barriers, set-up."""
 
@@ -81,7 +83,6 @@ _REDUCTIONS = {
     "PreMulSum": "premulsum",
     "SumPostDiv": "avg",
 }
-REDUCING = frozenset({"all_reduce", "reduce_scatter", "reduce"})
 _ANNOTATION = re.compile(r"^(?P<backend>[a-z][a-z0-9_]*):(?P<op>[A-Za-z_]+)$")
 
 

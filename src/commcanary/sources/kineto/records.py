@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commcanary.artifacts.events import ProcessGroup
+from commcanary.artifacts.events import ROOTED, ProcessGroup
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.call import Call, Fate, Sizes, taken_call
 from commcanary.sources.calls.job import listed_ranks
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 RULE = "record_param_comms"
 KERNEL_RULE = "kernel with a record's fields"
 UNNAMED_GROUP = "default"
-ROOTED = ("broadcast", "reduce", "gather", "scatter")
 
 
 def call_of_record(shape: RecordShape, job: Job, wanted_group: str | None, place: str) -> Call:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.trace import TraceHeader
-from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
+from commcanary.sources.calls.unknown import unknown_fields
 from commcanary.sources.files import source_files
 
 if TYPE_CHECKING:
@@ -65,39 +65,32 @@ def trace_header(
     return TraceHeader(
         workload={"name": settings.workload_name or "NCCL Inspector records"},
         system={key: value for key, value in system.items() if value is not None},
-        unknown=_unknown(ranks, merged, timed),
+        unknown=unknown_fields(merged.events, merged.start_ns, _reasons(len(ranks), timed)),
         coverage=(*(row for calls in ranks for row in calls.coverage), *missing),
         notes=notes,
         source_files=source_files(paths),
     )
 
 
-def _unknown(ranks: Sequence[RankCalls], merged: Merged, timed: bool) -> dict[str, str]:
-    """The reason for every field that some event does not know."""
-    events, signatures = merged.events, merged.events.signatures
+def _reasons(ranks: int, timed: bool) -> dict[str, str]:
+    """Why events of so many ``ranks`` may not know a field."""
     arrivals = NO_TIMES
     if timed:
         arrivals = "clocks of the hosts are not known to agree; declare or give them"
-        if len(ranks) == 1:
+        if ranks == 1:
             arrivals = "one rank's file was given"
-    reasons = {
-        "start_us": (not timed, NO_TIMES),
-        "gap_us": (not timed, f"{NO_TIMES}; rows carry 0, and a replay that needs gaps refuses"),
-        "rank_arrival_us": (not bool(events.offsets_ns.known.all()), arrivals),
-        "compute_before_us": (True, NO_COMPUTE),
-        "rank_compute_before_us": (True, NO_COMPUTE),
-        "compute_overlap_us": (True, NO_COMPUTE),
-        "observed_exposed_us": (True, NOT_HIDDEN),
-        "phase": (any(s.phase == UNKNOWN_PHASE for s in signatures), "records do not name phases"),
-        "dtype": (True, "records give bytes, no element type"),
-        "in_elements": (True, "records give bytes, no element counts"),
-        "out_elements": (True, "records give bytes, no element counts"),
-        "reduction_op": (
-            any(s.op in ("all_reduce", "reduce_scatter", "reduce") for s in signatures),
-            "records do not state it",
-        ),
-        "root_rank": (any(s.op in ("broadcast", "reduce") for s in signatures), "records do not state it"),
-        "compute_pressure": (True, "not measured; rows carry the format's usual 0.5"),
-        "concurrent_groups": (len({s.group for s in signatures}) > 1, "not derived; rows carry 1"),
+    return {
+        "start_us": NO_TIMES,
+        "gap_us": f"{NO_TIMES}; rows carry 0, and a replay that needs gaps refuses",
+        "rank_arrival_us": arrivals,
+        "compute_before_us": NO_COMPUTE,
+        "rank_compute_before_us": NO_COMPUTE,
+        "compute_overlap_us": NO_COMPUTE,
+        "observed_exposed_us": NOT_HIDDEN,
+        "phase": "records do not name phases",
+        "dtype": "records give bytes, no element type",
+        "in_elements": "records give bytes, no element counts",
+        "out_elements": "records give bytes, no element counts",
+        "reduction_op": "records do not state it",
+        "root_rank": "records do not state it",
     }
-    return {field: reason for field, (applies, reason) in reasons.items() if applies}

@@ -6,10 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commcanary.artifacts.trace import Trace
-from commcanary.artifacts.trace_checks import check_trace
-from commcanary.errors import InputRefusal, Refusal
-from commcanary.sources.calls.account import fates_told
+from commcanary.errors import InputRefusal
+from commcanary.sources.calls.account import but_seen
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import clock_of
 from commcanary.sources.calls.imported import Imported
@@ -17,7 +15,7 @@ from commcanary.sources.calls.matching import matched
 from commcanary.sources.calls.merging import merged_events
 from commcanary.sources.calls.program_order import untimed
 from commcanary.sources.containers import Member, MemberNames, read_members
-from commcanary.sources.files import check_distinct, source_files
+from commcanary.sources.files import check_distinct, of_all, source_files
 from commcanary.sources.nccl_inspector.dumps import dumps_told
 from commcanary.sources.nccl_inspector.durations import duration_metadata, durations_told
 from commcanary.sources.nccl_inspector.file_records import read_records
@@ -50,10 +48,8 @@ def import_nccl_inspector(paths: Sequence[Path | str], settings: NcclInspectorSe
         raise InputRefusal("", "no file is given", "name one or more")
     files = [file for path in given for file in read_members(path, RECORDS, lambda member: _read(member, settings))]
     check_distinct(given, source_files(given))
-    try:
+    with of_all(given, "files"):
         return _imported(given, files, settings)
-    except Refusal as refusal:
-        raise refusal.in_file(str(given[0]) if len(given) == 1 else f"{len(given)} files") from refusal.__cause__
 
 
 def _read(member: Member, settings: NcclInspectorSettings) -> FileRecords:
@@ -79,10 +75,9 @@ def _imported(paths: Sequence[Path], files: Sequence[FileRecords], settings: Ncc
     ]
     fates = sum((of.fates for of in calls), Counter[Fate]())
     if not any(len(of) for of in calls):
-        seen = fates_told(fates)
         raise InputRefusal(
             "coll_perf",
-            "nothing to import: no record of a call that moves data" + (f" but {seen}" if seen else ""),
+            "nothing to import: no record of a call that moves data" + but_seen(fates),
             "record every rank of one job, with rings that hold what happens between two dumps",
         )
     groups = matched(calls)
@@ -98,6 +93,4 @@ def _imported(paths: Sequence[Path], files: Sequence[FileRecords], settings: Ncc
     told = [*pairs.told, *dumps_told(ranks), *durations_told(ranks)]
     header = trace_header(paths, files, calls, pairs.coverage, seating, clock, merged, told, timed, settings)
     metadata = duration_metadata(ranks, orders, groups, merged.position)
-    trace = Trace.of(header, merged.events, merged.start_ns, metadata=metadata)
-    check_trace(trace.events, trace.start_ns)
-    return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED], tuple(told))
+    return Imported.of(header, merged, fates, told, metadata)

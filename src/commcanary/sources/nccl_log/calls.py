@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from commcanary.artifacts.events import REDUCING, ROOTED
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.call import Call, Fate, Sizes, taken_call
-from commcanary.sources.nccl_log.operations import DATATYPES, OPERATIONS, ROOTED
+from commcanary.sources.nccl_log.operations import DATATYPES, OPERATIONS
 from commcanary.sources.nccl_log.processes import name_of
 from commcanary.sources.nsys.functions import REDUCTIONS
 
@@ -55,7 +56,7 @@ def own_operators(log: LogRecords, process: Process) -> Counter[int]:
     found: Counter[int] = Counter()
     for kind, count in zip(log.kinds, seen, strict=True):
         operation = OPERATIONS.get(kind.name)
-        reduces = operation is not None and operation.reduces and kind.operator not in REDUCTIONS
+        reduces = operation is not None and operation.op in REDUCING and kind.operator not in REDUCTIONS
         if reduces and process.calls_on(log.communicators.known[kind.communicator]):
             found[kind.operator] += count
     return found
@@ -82,6 +83,7 @@ def _call(log: LogRecords, kind: Kind, place: str, job: Job, seating: Seating, s
         )
     group = seating.group(name, f"{place}.comm")
     op = operation.op
+    # in messages the field is the peer; in operations without a root it is 0 and says nothing
     root = _member(group, kind.root, f"{place}.root") if op in ROOTED or op in ("send", "recv") else None
     if op in ("send", "recv") and root == job.rank:
         return Call(Fate.EMPTY, RULE, "a rank's message to itself")
@@ -91,7 +93,7 @@ def _call(log: LogRecords, kind: Kind, place: str, job: Job, seating: Seating, s
         return taken_call(op, sizes, group, job, RULE, place, peer=root)
     call = taken_call(op, sizes, group, job, RULE, place, root=root)
     reduction = REDUCTIONS.get(kind.operator)
-    if not operation.reduces or reduction is None or call.signature is None:
+    if op not in REDUCING or reduction is None or call.signature is None:
         return call
     return Call(
         call.fate, RULE, "", call.group, msgspec.structs.replace(call.signature, reduction_op=reduction), call.receives

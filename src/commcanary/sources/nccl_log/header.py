@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.trace import TraceHeader
-from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
+from commcanary.sources.calls.unknown import unknown_fields
 from commcanary.sources.files import source_files
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def trace_header(
     return TraceHeader(
         workload={"name": settings.workload_name or "NCCL debug log"},
         system={key: value for key, value in system.items() if value is not None},
-        unknown=_unknown(ranks, merged, untimed),
+        unknown=unknown_fields(merged.events, merged.start_ns, _reasons(len(ranks), untimed)),
         assumptions={"default_group": 1.0} if declared else {},
         coverage=(*(row for calls in ranks for row in calls.coverage), *torn),
         notes=notes,
@@ -72,29 +72,22 @@ def trace_header(
     )
 
 
-def _unknown(ranks: Sequence[RankCalls], merged: Merged, untimed: str | None) -> dict[str, str]:
-    """The reason for every field that some event does not know."""
-    events, signatures = merged.events, merged.events.signatures
+def _reasons(ranks: int, untimed: str | None) -> dict[str, str]:
+    """Why events of so many ``ranks`` may not know a field."""
     arrivals = untimed
     if arrivals is None:
         arrivals = "clocks of the hosts are not known to agree; declare or give them"
-        if len(ranks) == 1:
+        if ranks == 1:
             arrivals = "one rank's log was given"
-    reasons = {
-        "start_us": (untimed is not None, untimed or ""),
-        "gap_us": (untimed is not None, f"{untimed}; rows carry 0, and a replay that needs gaps refuses"),
-        "rank_arrival_us": (not bool(events.offsets_ns.known.all()), arrivals),
-        "compute_before_us": (True, NO_DURATION),
-        "rank_compute_before_us": (True, NO_DURATION),
-        "compute_overlap_us": (True, NO_DURATION),
-        "observed_exposed_us": (True, NO_DURATION),
-        "phase": (any(s.phase == UNKNOWN_PHASE for s in signatures), "lines do not name phases"),
-        "reduction_op": (
-            any(s.reduction_op is None and s.op in ("all_reduce", "reduce_scatter", "reduce") for s in signatures),
-            "the operator is one that the job made, or ranks differ",
-        ),
-        "in_elements": (any(s.in_elements is None for s in signatures), "sizes differ from rank to rank"),
-        "compute_pressure": (True, "not measured; rows carry the format's usual 0.5"),
-        "concurrent_groups": (len({s.group for s in signatures}) > 1, "not derived; rows carry 1"),
+    return {
+        "start_us": f"{untimed}",
+        "gap_us": f"{untimed}; rows carry 0, and a replay that needs gaps refuses",
+        "rank_arrival_us": arrivals,
+        "compute_before_us": NO_DURATION,
+        "rank_compute_before_us": NO_DURATION,
+        "compute_overlap_us": NO_DURATION,
+        "observed_exposed_us": NO_DURATION,
+        "phase": "lines do not name phases",
+        "reduction_op": "the operator is one that the job made, or ranks differ",
+        "in_elements": "sizes differ from rank to rank",
     }
-    return {field: reason for field, (applies, reason) in reasons.items() if applies}

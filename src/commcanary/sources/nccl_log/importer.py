@@ -6,10 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commcanary.artifacts.trace import Trace
-from commcanary.artifacts.trace_checks import check_trace
-from commcanary.errors import InputRefusal, Refusal
-from commcanary.sources.calls.account import coverage_row, fates_told
+from commcanary.errors import InputRefusal
+from commcanary.sources.calls.account import but_seen, coverage_row
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import clock_of
 from commcanary.sources.calls.imported import Imported
@@ -19,7 +17,7 @@ from commcanary.sources.calls.merging import merged_events
 from commcanary.sources.calls.rank_calls import Places
 from commcanary.sources.calls.without_times import rank_calls_of
 from commcanary.sources.containers import Member, MemberNames, read_members
-from commcanary.sources.files import check_distinct, source_files
+from commcanary.sources.files import check_distinct, of_all, source_files
 from commcanary.sources.nccl_log.calls import calls_of, own_operators
 from commcanary.sources.nccl_log.header import trace_header
 from commcanary.sources.nccl_log.log_records import read_log
@@ -53,10 +51,8 @@ def import_nccl_log(paths: Sequence[Path | str], settings: NcclLogSettings | Non
         raise InputRefusal("", "no log is given", "name one or more")
     logs = [log for path in given for log in read_members(path, LOGS, lambda member: _read(member, settings))]
     check_distinct(given, source_files(given))
-    try:
+    with of_all(given, "logs"):
         return _imported(given, logs, settings)
-    except Refusal as refusal:
-        raise refusal.in_file(str(given[0]) if len(given) == 1 else f"{len(given)} logs") from refusal.__cause__
 
 
 def _read(member: Member, settings: NcclLogSettings) -> LogRecords:
@@ -88,10 +84,9 @@ def _imported(paths: Sequence[Path], logs: Sequence[LogRecords], settings: NcclL
     fates = sum((calls.fates for calls in ranks), Counter[Fate]())
     fates[Fate.REFUSED] += sum(row.refused for row in torn)
     if not any(len(calls) for calls in ranks):
-        seen = fates_told(fates)
         raise InputRefusal(
             "comm",
-            "nothing to import: no call that moves data" + (f" but {seen}" if seen else ""),
+            "nothing to import: no call that moves data" + but_seen(fates),
             "log the steps of a job on every rank",
         )
     groups = matched(ranks)
@@ -99,9 +94,7 @@ def _imported(paths: Sequence[Path], logs: Sequence[LogRecords], settings: NcclL
     merged = merged_events(ranks, groups, clock)
     told = _told(logs, processes, seating)
     header = trace_header(paths, logs, ranks, torn, seating, clock, merged, told, untimed, settings)
-    trace = Trace.of(header, merged.events, merged.start_ns)
-    check_trace(trace.events, trace.start_ns)
-    return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED], tuple(told))
+    return Imported.of(header, merged, fates, told)
 
 
 def _rank_calls(

@@ -15,7 +15,6 @@ class Operation(NamedTuple):
     into: str = "1"
     out: str = "1"
     rooted: bool = False
-    reduces: bool = False
 
     def elements(self, count: int, ranks: int, is_root: bool) -> tuple[int, int]:
         """Elements in and out on a rank, of ``count`` as the job gave it to NCCL."""
@@ -26,11 +25,11 @@ class Operation(NamedTuple):
 
 
 OPERATIONS = {
-    "AllReduce": Operation("all_reduce", reduces=True),
+    "AllReduce": Operation("all_reduce"),
     "AllGather": Operation("all_gather", out="n"),
-    "ReduceScatter": Operation("reduce_scatter", into="n", reduces=True),
+    "ReduceScatter": Operation("reduce_scatter", into="n"),
     "Broadcast": Operation("broadcast"),
-    "Reduce": Operation("reduce", reduces=True),
+    "Reduce": Operation("reduce"),
     "AlltoAll": Operation("all_to_all", into="n", out="n"),
     "AllToAll": Operation("all_to_all", into="n", out="n"),
     "Gather": Operation("gather", out="n", rooted=True),
@@ -41,9 +40,6 @@ OPERATIONS = {
 """A count is that of one rank's argument: what each rank gives in an all-gather and gets in a reduce-scatter, and what
 one peer gets in an all-to-all (``src/collectives.cc``).
 """
-
-ROOTED = frozenset({"broadcast", "reduce", "gather", "scatter"})
-"""Operations whose ``root`` is one; in others the field is 0, in messages the peer."""
 
 DATATYPES = {
     0: "int8",

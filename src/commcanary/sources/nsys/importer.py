@@ -11,16 +11,15 @@ import msgspec
 import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN
-from commcanary.artifacts.trace import Trace, TraceHeader
-from commcanary.artifacts.trace_checks import check_trace
-from commcanary.errors import InputRefusal, Refusal
+from commcanary.artifacts.trace import TraceHeader
+from commcanary.errors import InputRefusal
 from commcanary.sources.calls.call import Fate
 from commcanary.sources.calls.clocks import Clock, clock_of
 from commcanary.sources.calls.imported import Imported
 from commcanary.sources.calls.matching import Matched, matched
 from commcanary.sources.calls.merging import Merged, merged_events
-from commcanary.sources.calls.phase_names import UNKNOWN_PHASE
-from commcanary.sources.files import reading, source_files
+from commcanary.sources.calls.unknown import unknown_fields
+from commcanary.sources.files import of_all, reading, source_files
 from commcanary.sources.nsys.communicators import communicators_of
 from commcanary.sources.nsys.exchanges import exchanges_of
 from commcanary.sources.nsys.process_calls import messages_of, process_calls
@@ -55,10 +54,8 @@ def import_nsys(paths: Sequence[Path | str], settings: NsysSettings | None = Non
     for path in files:
         with reading(path):
             reads.append(read_export(path, settings, table))
-    try:
+    with of_all(files, "exports"):
         return _imported(files, reads, settings)
-    except Refusal as refusal:
-        raise refusal.in_file(str(files[0]) if len(files) == 1 else f"{len(files)} exports") from refusal.__cause__
 
 
 def _imported(files: Sequence[Path], reads: Sequence[ExportRead], settings: NsysSettings) -> Imported:
@@ -71,11 +68,9 @@ def _imported(files: Sequence[Path], reads: Sequence[ExportRead], settings: Nsys
     groups, trimmed = _trimmed(groups, ranks, settings)
     merged = merged_events(calls, groups, clock)
     header = _header(files, reads, communicators, ranks, clock, merged, trimmed, settings)
-    trace = Trace.of(header, merged.events, merged.start_ns, metadata=_metadata(merged))
-    check_trace(trace.events, trace.start_ns)
     fates = sum((rank.fates for rank in ranks), Counter[Fate]())
-    counts = tuple(f"rank {rank.counts.rank}: {rank.counts}" for rank in ranks)
-    return Imported(trace, fates[Fate.CONTROL], fates[Fate.EMPTY], fates[Fate.REFUSED], counts)
+    counts = [f"rank {rank.counts.rank}: {rank.counts}" for rank in ranks]
+    return Imported.of(header, merged, fates, counts, _metadata(merged))
 
 
 def _ranks(reads: Sequence[ExportRead], communicators: Communicators, settings: NsysSettings) -> list[Rank]:
@@ -191,7 +186,7 @@ def _header(
     return TraceHeader(
         workload={"name": settings.workload_name or "nsys export"},
         system={key: value for key, value in system.items() if value is not None},
-        unknown=_unknown(reads, ranks, clock, merged),
+        unknown=unknown_fields(merged.events, merged.start_ns, _reasons(reads, ranks, clock)),
         assumptions={name: 1.0 for name, applies in declared.items() if applies},
         coverage=tuple(row for at, rank in enumerate(ranks) for row in coverage_of(rank, trimmed[at])),
         notes=_notes(reads, communicators, ranks, merged, settings),
@@ -225,9 +220,8 @@ def _notes(
     return notes
 
 
-def _unknown(reads: Sequence[ExportRead], ranks: Sequence[Rank], clock: Clock, merged: Merged) -> dict[str, str]:
-    """The reason for every field that some event does not know."""
-    events, signatures = merged.events, merged.events.signatures
+def _reasons(reads: Sequence[ExportRead], ranks: Sequence[Rank], clock: Clock) -> dict[str, str]:
+    """Why events may not know a field."""
     odd = next((rank.counts for rank in ranks if not rank.counts.closes), None)
     graphs = sum(read.graph_launches for read in reads)
     if odd is not None:
@@ -236,25 +230,19 @@ def _unknown(reads: Sequence[ExportRead], ranks: Sequence[Rank], clock: Clock, m
         why = f"{graphs:,} CUDA graphs were traced as a whole: what computed inside them is not listed"
     else:
         why = "a kernel serves several calls of one group"
-    reasons = {
+    return {
         "rank_arrival_us": (
-            not bool(events.offsets_ns.known.all()),
             "some member of a group is in no export given"
             if clock.known
-            else "clocks of several exports are not known to agree; declare, give or estimate them",
+            else "clocks of several exports are not known to agree; declare, give or estimate them"
         ),
-        "compute_before_us": (bool((events.compute_before_ns == UNKNOWN).any()), why),
-        "rank_compute_before_us": (not bool(events.rank_compute_before_ns.known.all()), why),
-        "compute_overlap_us": (bool((events.compute_overlap_ns == UNKNOWN).any()), why),
-        "observed_exposed_us": (bool((events.observed_exposed_ns == UNKNOWN).any()), why),
-        "phase": (any(s.phase == UNKNOWN_PHASE for s in signatures), "no range with a phase's name is around the call"),
-        "reduction_op": (
-            any(s.reduction_op is None and s.op in ("all_reduce", "reduce_scatter", "reduce") for s in signatures),
-            "the operator is the job's own, or the payload does not state it",
-        ),
-        "dtype": (True, "NCCL's payloads give bytes, no element type"),
-        "in_elements": (True, "NCCL's payloads give bytes, no element type"),
-        "compute_pressure": (True, "profiles do not measure it; rows carry the format's usual 0.5"),
-        "concurrent_groups": (len({s.group for s in signatures}) > 1, "not derived; rows carry 1"),
+        "compute_before_us": why,
+        "rank_compute_before_us": why,
+        "compute_overlap_us": why,
+        "observed_exposed_us": why,
+        "phase": "no range with a phase's name is around the call",
+        "reduction_op": "the operator is the job's own, or the payload does not state it",
+        "dtype": "NCCL's payloads give bytes, no element type",
+        "in_elements": "NCCL's payloads give bytes, no element type",
+        "compute_pressure": "profiles do not measure it; rows carry the format's usual 0.5",
     }
-    return {field: reason for field, (applies, reason) in reasons.items() if applies}

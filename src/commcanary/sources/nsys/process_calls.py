@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commcanary.artifacts.events import STANDARD_OPS, ProcessGroup, Signature
+from commcanary.artifacts.events import REDUCING, STANDARD_OPS, ProcessGroup, Signature
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.call import MAX_BYTES, Call, Fate
 from commcanary.sources.nsys.communicators import communicator_name
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 RULE = "NCCL range with payload"
 WITHOUT = "NCCL range without payload"
-REDUCING = frozenset({"all_reduce", "reduce_scatter", "reduce"})
 
 
 @dataclass(frozen=True)
