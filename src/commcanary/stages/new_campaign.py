@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,32 +24,18 @@ from commcanary.campaign.workload_sources import (
 from commcanary.errors import InputRefusal, Refusal, UsageError
 from commcanary.replay.configuration import NAMED
 from commcanary.replay.model import DEFAULT_MODEL, model_named
-from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.files import reading
-from commcanary.sources.flight_recorder.importer import import_flight_recorder
-from commcanary.sources.kineto.importer import import_kineto
-from commcanary.sources.nccl_inspector.importer import import_nccl_inspector
-from commcanary.sources.nccl_log.importer import import_nccl_log
-from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.recognise import source_of
 from commcanary.stages.kinds import kind_of
 from commcanary.stages.reading import read_trace
-from commcanary.stages.source_settings import (
-    chakra_settings,
-    flight_recorder_settings,
-    kineto_settings,
-    nccl_inspector_settings,
-    nccl_log_settings,
-    nsys_settings,
-)
+from commcanary.stages.source_trace import trace_of_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commcanary.artifacts.events import Events
     from commcanary.artifacts.trace import Trace
-
-    _Clock = Literal["shared", "unknown"]
+    from commcanary.stages.source_trace import FileSource
 
 _WHY_UNKNOWN = {
     "arrival_skew_us": "when each rank arrived (clock: shared or estimate may supply it)",
@@ -84,57 +70,62 @@ def new_campaign_stage(files: Sequence[Path], output: Path) -> str:
     return name
 
 
+class _Kind(NamedTuple):
+    """How a configuration writes a source: the key that lists its files, and what it says of its clock, if it has one.
+
+    ``stamped`` files hold times only where the job asked for them.
+    """
+
+    make: Callable[..., FileSource]
+    key: str
+    about_clock: str | None
+    stamped: bool = False
+
+
+_UNKNOWN = "unknown: no arrival skew"
+_KINDS = {
+    "kineto": _Kind(
+        KinetoSource, "profiles", f"# shared: all ranks' clocks are one (same host); estimate: fit them; {_UNKNOWN}"
+    ),
+    "nsys": _Kind(
+        NsysSource,
+        "exports",
+        f"# about several exports: shared: their clocks are one; estimate: fit them; {_UNKNOWN}",
+    ),
+    "chakra": _Kind(ChakraSource, "traces", None),
+    "flight-recorder": _Kind(
+        FlightRecorderSource, "dumps", f"# shared: the hosts' clocks are one (same host); {_UNKNOWN}"
+    ),
+    "nccl-inspector": _Kind(
+        NcclInspectorSource,
+        "records",
+        f"# of verbose records: shared: the hosts' clocks are one; estimate: fit them; {_UNKNOWN}",
+        stamped=True,
+    ),
+    "nccl-log": _Kind(
+        NcclLogSource, "logs", f"# shared: the hosts' clocks are one (same host); {_UNKNOWN}", stamped=True
+    ),
+}
+
+
 def _imported(files: Sequence[Path], output: Path, name: str) -> tuple[list[str], Trace]:
     """The lines of the source that ``files`` are of, and their trace."""
     with reading(files[0]):
-        kind = source_of(files[0])
-    clock: _Clock = "shared" if len(files) > 1 else "unknown"
-    names = tuple(str(path) for path in files)
-    if kind == "nsys":
-        key, trace = "exports", import_nsys(files, nsys_settings(NsysSource(exports=names, clock=clock), name)).trace
-    elif kind == "chakra":
-        key, trace = "traces", import_execution_traces(files, chakra_settings(ChakraSource(traces=names), name)).trace
-    elif kind == "flight-recorder":
-        dumps = FlightRecorderSource(dumps=names, clock=clock)
-        key, trace = "dumps", import_flight_recorder(files, flight_recorder_settings(dumps, name)).trace
-    elif kind == "nccl-inspector":
-        key = "records"
-        trace, clock = _on_clock(
-            lambda clock: (
-                import_nccl_inspector(
-                    files, nccl_inspector_settings(NcclInspectorSource(records=names, clock=clock), name)
-                ).trace
-            ),
-            clock,
-        )
-    elif kind == "nccl-log":
-        key = "logs"
-        trace, clock = _on_clock(
-            lambda clock: import_nccl_log(files, nccl_log_settings(NcclLogSource(logs=names, clock=clock), name)).trace,
-            clock,
-        )
-    else:
-        key = "profiles"
-        trace = import_kineto(files, kineto_settings(KinetoSource(profiles=names, clock=clock), name)).trace
-    lines = ["source:", f"  kind: {kind}", f"  {key}:", *(f"    - {_from(output, path)}" for path in files)]
-    if kind == "chakra":
-        return lines, trace
-    about = "# shared: all ranks' clocks are one (same host); estimate: fit them; unknown: no arrival skew"
-    if kind == "nsys":
-        about = "# about several exports: shared: their clocks are one; estimate: fit them; unknown: no arrival skew"
-    elif kind in ("flight-recorder", "nccl-log"):
-        about = "# shared: the hosts' clocks are one (same host); unknown: no arrival skew"
-    elif kind == "nccl-inspector":
-        about = "# of verbose records: shared: the hosts' clocks are one; estimate: fit them; unknown: no arrival skew"
-    return [*lines, f"  {about}", f"  clock: {clock}"], trace
-
-
-def _on_clock(read: Callable[[_Clock], Trace], clock: _Clock) -> tuple[Trace, _Clock]:
-    """What ``read`` makes of files on ``clock``, and that clock: unknown where the files hold no times."""
-    trace = read("unknown")
-    if clock == "unknown" or "start_us" in trace.header.unknown:
-        return trace, "unknown"
-    return read(clock), clock
+        named = source_of(files[0])
+    kind = _KINDS[named]
+    listed = {kind.key: tuple(str(path) for path in files)}
+    lines = ["source:", f"  kind: {named}", f"  {kind.key}:", *(f"    - {_from(output, path)}" for path in files)]
+    if kind.about_clock is None:
+        return lines, trace_of_source(name, kind.make(**listed), files)
+    clock = "shared" if len(files) > 1 else "unknown"
+    tried = "unknown" if kind.stamped else clock
+    trace = trace_of_source(name, kind.make(**listed, clock=tried), files)
+    if tried != clock:
+        if "start_us" in trace.header.unknown:
+            clock = tried
+        else:
+            trace = trace_of_source(name, kind.make(**listed, clock=clock), files)
+    return [*lines, f"  {kind.about_clock}", f"  clock: {clock}"], trace
 
 
 def _is_trace(path: Path) -> bool:
