@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import random
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from commcanary.errors import EXIT_REFUSED, CommCanaryError
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Callable
+    from pathlib import Path
 
 INPUTS = int(os.environ.get("COMMCANARY_FUZZ_INPUTS", "400"))
 """Damaged files per kind of file; ``make fuzz`` asks for many more."""
@@ -18,8 +20,11 @@ INPUTS = int(os.environ.get("COMMCANARY_FUZZ_INPUTS", "400"))
 LONGEST_SECONDS = 5.0
 
 
-def refused(read: Callable[[], object]) -> bool:
-    """Whether ``read`` refuses in one line, with the exit code of a refusal; any other error is raised."""
+def refused(read: Callable[[], object], name: str = "") -> bool:
+    """Whether ``read`` refuses in one line that holds ``name``, with the exit code of a refusal.
+
+    Any other error is raised.
+    """
     started = time.perf_counter()
     refusal = None
     try:
@@ -30,6 +35,7 @@ def refused(read: Callable[[], object]) -> bool:
     if refusal is None:
         return False
     assert "\n" not in str(refusal)
+    assert name in str(refusal)
     assert refusal.exit_code == EXIT_REFUSED
     return True
 
@@ -60,3 +66,36 @@ def mutated(rng: random.Random, text: bytes) -> bytes:
         if not data:
             return b""
     return bytes(data)
+
+
+def flipped(rng: random.Random, data: bytes) -> bytes:
+    """A binary file with some bytes replaced, or its end cut off."""
+    result = bytearray(data)
+    for _ in range(rng.choice([1, 1, 3, 20])):
+        at = rng.randrange(len(result))
+        if rng.random() < 0.1:
+            del result[at:]
+            break
+        result[at] = rng.randrange(256)
+    return bytes(result)
+
+
+def fates_of_damaged(
+    path: Path,
+    whole: bytes,
+    read: Callable[[random.Random], object],
+    *,
+    damage: Callable[[random.Random, bytes], bytes] = mutated,
+    inputs: int = INPUTS,
+    name: str = "",
+) -> Counter[bool]:
+    """How many of ``inputs`` damaged copies of ``whole`` at ``path`` are refused (True), and how many are read.
+
+    ``read`` gets the random numbers, so as to vary its settings. Refusals hold ``name``.
+    """
+    rng = random.Random(20261129)
+    fates = Counter({True: 0, False: 0})
+    for _ in range(inputs):
+        path.write_bytes(damage(rng, whole))
+        fates[refused(lambda: read(rng), name)] += 1
+    return fates

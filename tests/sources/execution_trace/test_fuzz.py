@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from pathlib import Path
 
 import pytest
 
-from commcanary.errors import CommCanaryError
 from commcanary.sources.execution_trace.importer import import_execution_traces
 from commcanary.sources.execution_trace.settings import ExecutionTraceSettings
 
-from ..kineto.test_fuzz import mutated
+from ..fuzzing import INPUTS, fates_of_damaged, refused
 from .traces import job, record, torch_node, torch_trace
 
-INPUTS = int(os.environ.get("COMMCANARY_FUZZ_INPUTS", "400"))
 ALONE = ExecutionTraceSettings(world_size=2, assume_default_group=True, ranks=(0,))
-
-
-def refused_in_one_line(path: Path, settings: ExecutionTraceSettings) -> bool:
-    """Whether ``path`` is refused by its name; anything but a refusal is an error."""
-    try:
-        import_execution_traces([path], settings)
-    except CommCanaryError as refusal:
-        return "\n" not in str(refusal) and path.name in str(refusal)
-    return False
 
 
 @pytest.mark.parametrize("which", ["pytorch", "chakra"])
@@ -36,13 +24,9 @@ def test_mutated_bytes(tmp_path: Path, which: str) -> None:
     else:
         nodes = [torch_node(2, "aten::mm", []), *(record(number, elements=number) for number in range(3, 12))]
         text = torch_trace(tmp_path / "whole.json", nodes).read_bytes()
-    rng = random.Random(20261129)
     path = tmp_path / "mutated.0.et"
-    outcomes = {True: 0, False: 0}
-    for _ in range(INPUTS):
-        path.write_bytes(mutated(rng, text))
-        outcomes[refused_in_one_line(path, ALONE)] += 1
-    assert min(outcomes.values()) > 10
+    fates = fates_of_damaged(path, text, lambda _: import_execution_traces([path], ALONE), name=path.name)
+    assert min(fates.values()) > 10
 
 
 def test_mutated_sizes_are_those_of_the_file(tmp_path: Path) -> None:
@@ -55,7 +39,7 @@ def test_mutated_sizes_are_those_of_the_file(tmp_path: Path) -> None:
                 [None, -1, 0, 1, 2, 2**63, 2**64, 1.5, "", "0", "Half", "wait", [], {}, True]
             )
         torch_trace(path, nodes)
-        if refused_in_one_line(path, ALONE):
+        if refused(lambda: import_execution_traces([path], ALONE), path.name):
             continue
         trace = import_execution_traces([path], ALONE).trace
         expected = []

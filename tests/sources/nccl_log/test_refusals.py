@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +10,8 @@ from commcanary.errors import InputRefusal
 from commcanary.sources.nccl_log.importer import import_nccl_log
 from commcanary.sources.nccl_log.settings import NcclLogSettings
 
-from ..fuzzing import INPUTS, mutated, refused
+from ..accounts import check_account
+from ..fuzzing import INPUTS, fates_of_damaged, refused
 from .logs import AT, WORLD, call, created, ended, job, said, split, written
 
 if TYPE_CHECKING:
@@ -151,16 +151,7 @@ def test_mutated_logs(tmp_path: Path, on_error: Any) -> None:
         own += [call("Recv" if rank else "Send", 9, root=1 - rank), call("Broadcast", root=1)]
         texts.append(own)
     one, other = job(tmp_path, *texts)
-    whole = one.read_bytes()
-    rng = random.Random(20261129)
-    outcomes = {True: 0, False: 0}
-    for _ in range(INPUTS):
-        one.write_bytes(mutated(rng, whole))
-        outcomes[refused(lambda: _read([one, other], settings))] += 1
-    assert min(outcomes.values()) > INPUTS // 100
-
-
-def _read(files: list[Path], settings: NcclLogSettings) -> None:
-    trace = import_nccl_log(files, settings).trace
-    for row in trace.header.coverage:
-        assert row.seen == row.taken + row.skipped + row.refused + row.unknown
+    fates = fates_of_damaged(
+        one, one.read_bytes(), lambda _: check_account(import_nccl_log([one, other], settings).trace)
+    )
+    assert min(fates.values()) > INPUTS // 100

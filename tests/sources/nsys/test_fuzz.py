@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
 from contextlib import closing
@@ -10,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from commcanary.errors import CommCanaryError
 from commcanary.sources.nsys.importer import import_nsys
 from commcanary.sources.nsys.settings import NsysSettings
 
+from ..fuzzing import INPUTS, fates_of_damaged, flipped, refused
 from .exports import two_ranks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-INPUTS = int(os.environ.get("COMMCANARY_FUZZ_INPUTS", "400"))
 ODD: list[Any] = [
     None,
     -1,
@@ -41,31 +39,15 @@ ODD: list[Any] = [
 ]
 
 
-def refused_in_one_line(path: Path, settings: NsysSettings) -> bool:
-    """Whether ``path`` is refused by its name; anything but a refusal is an error."""
-    try:
-        import_nsys([path], settings)
-    except CommCanaryError as refusal:
-        return "\n" not in str(refusal) and path.name in str(refusal)
-    return False
-
-
 def test_mutated_bytes(tmp_path: Path) -> None:
     whole = two_ranks(tmp_path / "whole.sqlite").read_bytes()
-    rng = random.Random(20261129)
     path = tmp_path / "mutated.sqlite"
-    outcomes = {True: 0, False: 0}
-    for _ in range(INPUTS // 2):
-        data = bytearray(whole)
-        for _ in range(rng.choice([1, 1, 3, 20])):
-            at = rng.randrange(len(data))
-            if rng.random() < 0.1:
-                del data[at:]
-                break
-            data[at] = rng.randrange(256)
-        path.write_bytes(data)
-        outcomes[refused_in_one_line(path, NsysSettings(on_error=rng.choice(["stop", "skip"])))] += 1
-    assert min(outcomes.values()) > 10
+
+    def read(rng: random.Random) -> None:
+        import_nsys([path], NsysSettings(on_error=rng.choice(["stop", "skip"])))
+
+    fates = fates_of_damaged(path, whole, read, damage=flipped, inputs=INPUTS // 2, name=path.name)
+    assert min(fates.values()) > 10
 
 
 def plain_reading(connection: sqlite3.Connection) -> list[tuple[str, int]]:
@@ -117,9 +99,9 @@ def test_mutated_values(tmp_path: Path, seed: int) -> None:
                 except sqlite3.IntegrityError:
                     continue
             connection.commit()
-            refused = refused_in_one_line(path, NsysSettings())
-            outcomes[refused] += 1
-            if not refused:
+            gone = refused(lambda: import_nsys([path]), path.name)
+            outcomes[gone] += 1
+            if not gone:
                 trace = import_nsys([path]).trace
                 rows = [trace.events.signatures[i] for i in trace.events.signature]
                 seen = [(r.op, r.bytes) for r in rows if r.op in ("all_gather", "all_reduce")]
