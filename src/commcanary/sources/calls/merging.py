@@ -43,6 +43,16 @@ class Merged:
     sites: tuple[str | None, ...]
     position: Ints
 
+    @property
+    def differences(self) -> dict[str, str]:
+        """What ranks disagreed about and what stands in the trace instead, for its notes; empty where they did not."""
+        told = {
+            "phase_differs": (self.phase_differs, "on {} events; the first member's phase is kept"),
+            "order_differs": (self.reordered, "{} events were called in another order by some rank"),
+            "uneven": (self.uneven, "{} events have sizes that differ by rank; bytes are the largest rank's"),
+        }
+        return {name: words.format(count) for name, (count, words) in told.items() if count}
+
 
 def merged_events(ranks: Sequence[RankCalls], groups: Sequence[Matched], clock: Clock) -> Merged:
     """Columns of all events.

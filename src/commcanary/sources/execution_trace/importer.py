@@ -158,10 +158,7 @@ def _header(
     if chakra:
         notes["ranks"] = "stated by the user" if settings.ranks else "stated by the files' names"
         notes["groups"] = "nodes without a process group run on all ranks, as in ASTRA-sim"
-    if merged.reordered:
-        notes["order_differs"] = f"{merged.reordered} events were called in another order by some rank"
-    if merged.uneven:
-        notes["uneven"] = f"{merged.uneven} events have sizes that differ by rank; bytes are the largest rank's"
+    notes |= merged.differences
     return TraceHeader(
         workload={"name": settings.workload_name or "execution trace"},
         system={key: value for key, value in system.items() if value is not None},

@@ -178,8 +178,7 @@ def _header(
         notes["window"] = list(told)
     if pending:
         notes["not_seen_completed"] = pending
-    if merged.uneven:
-        notes["uneven"] = f"{merged.uneven} events have sizes that differ by rank; bytes are the largest rank's"
+    notes |= merged.differences
     return TraceHeader(
         workload={"name": settings.workload_name or "flight recorder dump"},
         system={key: value for key, value in system.items() if value is not None},

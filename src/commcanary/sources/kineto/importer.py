@@ -136,10 +136,7 @@ def _notes(ranks: Sequence[KinetoCalls], clock: Clock, merged: Merged, unnamed: 
     quotes = {calls.name: calls.repaired_quotes for calls in ranks if calls.repaired_quotes}
     if quotes:
         notes["repaired_quotes"] = quotes
-    if merged.phase_differs:
-        notes["phase_differs"] = f"on {merged.phase_differs} events; the first member's phase is kept"
-    if merged.uneven:
-        notes["uneven"] = f"{merged.uneven} events have sizes that differ by rank; bytes are the largest rank's"
+    notes |= merged.differences
     return notes
 
 

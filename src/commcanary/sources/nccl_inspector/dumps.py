@@ -20,17 +20,17 @@ def dumps_told(ranks: Sequence[RankRecords]) -> list[str]:
         have: Counter[tuple[str, bool]] = Counter()
         seen = np.bincount(records.file.column("kind"), minlength=len(records.kinds)).tolist()
         for kind, count in zip(records.kinds, seen, strict=True):
-            have[kind.chair.communicator, kind.peer is not None] += count
-        for chair, said in records.file.stats.items():
+            have[kind.caller.communicator, kind.peer is not None] += count
+        for caller, said in records.file.stats.items():
             for messages, stated, dropped in (
                 (False, said.coll_records, said.coll_dropped_total),
                 (True, said.p2p_records, said.p2p_dropped_total),
             ):
-                found = have[chair.communicator, messages]
+                found = have[caller.communicator, messages]
                 what = "messages" if messages else "collectives"
                 if stated != found or dropped:
                     told.append(
-                        f"rank {records.rank}: its dumps state {stated} {what} of communicator {chair.communicator} "
+                        f"rank {records.rank}: its dumps state {stated} {what} of communicator {caller.communicator} "
                         f"and {dropped} overwritten before; the file has {found}"
                     )
     return told

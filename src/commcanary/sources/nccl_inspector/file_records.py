@@ -5,25 +5,25 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.seating import Seat
-from commcanary.sources.nccl_inspector.records import Collective, DumpStats, Header, Line, Message, lines_of
+from commcanary.sources.nccl_inspector.records import DumpStats
 from commcanary.units import NS_PER_US
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from commcanary.sources.nccl_inspector.records import Kernel
+    from commcanary.sources.nccl_inspector.records import Collective, Header, Kernel, Line, Message
 
     Ints = NDArray[np.int64]
 
 
-class Chair(NamedTuple):
+class CommunicatorRank(NamedTuple):
     """One rank of one communicator, as a file's records state it."""
 
     communicator: str
@@ -33,7 +33,7 @@ class Chair(NamedTuple):
 class Kind(NamedTuple):
     """What is equal in many records: who, which operation, how many bytes NCCL was given, and a message's peer."""
 
-    chair: Chair
+    caller: CommunicatorRank
     name: str
     bytes: int
     peer: int | None
@@ -45,9 +45,8 @@ class FileRecords:
 
     ``kind`` numbers ``kinds``; ``duration_us`` is 0 where the plugin measured none. ``start_ns`` is the launch on the
     host, ``end_ns`` the last end of a channel that the host saw. ``seats`` and ``names`` are of communicators, out of
-    ``headers`` found right;
-    ``stats`` sums what dumps say that they wrote, with the last count of what was overwritten. ``left`` counts lines
-    that could not be read, by why.
+    ``headers`` found right. ``stats`` sums what dumps say that they wrote, with the last count of what was
+    overwritten. ``left`` counts lines that could not be read, by why.
     """
 
     name: str
@@ -58,7 +57,7 @@ class FileRecords:
     headers: set[tuple[str, int, int, str]] = field(default_factory=set)
     kinds: dict[Kind, int] = field(default_factory=dict)
     sources: Counter[str] = field(default_factory=Counter)
-    stats: dict[Chair, DumpStats] = field(default_factory=dict)
+    stats: dict[CommunicatorRank, DumpStats] = field(default_factory=dict)
     left: Counter[str] = field(default_factory=Counter)
     proxy_records: int = 0
     kind: array[int] = field(default_factory=lambda: array("q"))
@@ -74,11 +73,11 @@ class FileRecords:
 
     def add(self, number: int, line: Line, context: Header) -> None:
         """Take the record of ``line``; ``context`` is its communicator."""
-        chair = Chair(context.id, context.rank)
+        caller = CommunicatorRank(context.id, context.rank)
         if line.coll_perf is not None:
-            self._add_collective(chair, line.coll_perf)
+            self._add_collective(caller, line.coll_perf)
         elif line.p2p_perf is not None:
-            self._add_message(chair, line.p2p_perf)
+            self._add_message(caller, line.p2p_perf)
         self.line.append(number)
 
     def seat(self, header: Header, place: str) -> None:
@@ -103,26 +102,26 @@ class FileRecords:
             self.names[header.id] = header.comm_name
         self.headers.add(key)
 
-    def count(self, chair: Chair, said: DumpStats) -> None:
+    def count(self, caller: CommunicatorRank, said: DumpStats) -> None:
         """Add what one dump of a communicator says."""
-        before = self.stats.get(chair, DumpStats())
-        self.stats[chair] = DumpStats(
+        before = self.stats.get(caller, DumpStats())
+        self.stats[caller] = DumpStats(
             coll_records=before.coll_records + said.coll_records,
             coll_dropped_total=max(before.coll_dropped_total, said.coll_dropped_total),
             p2p_records=before.p2p_records + said.p2p_records,
             p2p_dropped_total=max(before.p2p_dropped_total, said.p2p_dropped_total),
         )
 
-    def _add_collective(self, chair: Chair, said: Collective) -> None:
+    def _add_collective(self, caller: CommunicatorRank, said: Collective) -> None:
         times = said.event_trace_ts
         start, kernels = (0, []) if times is None else (times.coll_start_ts, times.kernel_events)
-        kind = Kind(chair, said.coll, said.coll_msg_size_bytes, None)
+        kind = Kind(caller, said.coll, said.coll_msg_size_bytes, None)
         self._append(kind, said.coll_sn, said.coll_exec_time_us, said.coll_timing_source, start, kernels)
 
-    def _add_message(self, chair: Chair, said: Message) -> None:
+    def _add_message(self, caller: CommunicatorRank, said: Message) -> None:
         times = said.event_trace_ts
         start, kernels = (0, []) if times is None else (times.p2p_start_ts, times.kernel_events)
-        kind = Kind(chair, said.p2p, said.p2p_msg_size_bytes, said.p2p_peer)
+        kind = Kind(caller, said.p2p, said.p2p_msg_size_bytes, said.p2p_peer)
         self._append(kind, said.p2p_sn, said.p2p_exec_time_us, said.p2p_timing_source, start, kernels)
 
     def _append(
@@ -135,59 +134,3 @@ class FileRecords:
         ends = [kernel.kernel_stop_ts for kernel in kernels]
         self.start_ns.append(start_us * NS_PER_US if start_us else UNKNOWN)
         self.end_ns.append(max(ends) * NS_PER_US if ends and all(ends) else UNKNOWN)
-
-
-def read_records(name: str, stream: BinaryIO, on_error: Literal["stop", "skip"]) -> FileRecords:
-    """The records in ``stream``.
-
-    Raises ``InputRefusal`` for the first line that is none (unless ``on_error`` is skip: then it is counted), and for
-    a file of two processes.
-    """
-    found = FileRecords(name)
-    context: Header | None = None
-    for number, line, fault in lines_of(stream):
-        place = f"line {number}"
-        try:
-            if fault is not None:
-                raise fault
-            assert line is not None  # one of the two is given
-            if line.metadata is not None:
-                _check_process(found, line, place)
-            if line.dump_stats is not None:
-                context = line.header  # from format v4.3 on it stands here alone
-            header = line.header or context
-            if header is None:
-                raise InputRefusal(f"{place}.header", "is missing, and no dump_stats line before states it", _REMEDY)
-            found.seat(header, place)
-            if line.dump_stats is not None:
-                found.count(Chair(header.id, header.rank), line.dump_stats)
-            if line.coll_perf is not None or line.p2p_perf is not None:
-                found.add(number, line, header)
-            elif bytes(line.proxy_trace):
-                found.proxy_records += 1
-            elif line.dump_stats is None:
-                raise InputRefusal(place, "has neither coll_perf nor p2p_perf", _REMEDY)
-        except InputRefusal as refusal:
-            if on_error == "stop":
-                raise
-            found.left[refusal.found] += 1
-    return found
-
-
-_REMEDY = "give a file that the Inspector wrote as JSON lines; leave lines out with --on-error skip"
-
-
-def _check_process(found: FileRecords, line: Line, place: str) -> None:
-    assert line.metadata is not None
-    process = (line.metadata.hostname, line.metadata.pid)
-    found.versions.add(line.metadata.inspector_output_format_version or "unstated")
-    if found.process is None:
-        found.process = process
-    elif found.process != process:
-        host, pid = found.process
-        raise InputRefusal(
-            f"{place}.metadata",
-            f"is of process {process[1]} on {process[0] or 'an unnamed host'}, the file before it of process {pid} on "
-            f"{host or 'an unnamed host'}",
-            "give each process' file by itself, as the plugin writes them (HOST-pidPID.log)",
-        )

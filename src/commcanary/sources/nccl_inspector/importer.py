@@ -18,13 +18,13 @@ from commcanary.sources.containers import Member, MemberNames, read_members
 from commcanary.sources.files import check_distinct, of_all, source_files
 from commcanary.sources.nccl_inspector.dumps import dumps_told
 from commcanary.sources.nccl_inspector.durations import duration_metadata, durations_told
-from commcanary.sources.nccl_inspector.file_records import read_records
 from commcanary.sources.nccl_inspector.header import trace_header
 from commcanary.sources.nccl_inspector.numbering import aligned
 from commcanary.sources.nccl_inspector.order import in_order
 from commcanary.sources.nccl_inspector.processes import processes_of
 from commcanary.sources.nccl_inspector.rank_calls import rank_calls
 from commcanary.sources.nccl_inspector.rank_records import rank_records
+from commcanary.sources.nccl_inspector.reading import read_records
 from commcanary.sources.nccl_inspector.settings import NcclInspectorSettings
 
 if TYPE_CHECKING:

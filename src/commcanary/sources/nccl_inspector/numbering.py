@@ -10,8 +10,9 @@ two ranks can only be paired in order, and only where none is missing.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from commcanary.artifacts.trace import Coverage
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +41,28 @@ class Program(NamedTuple):
     communicator: str
     name: str
 
+    @property
+    def messages(self) -> bool:
+        """Whether it is that of the messages."""
+        return self.name == MESSAGES
+
+    @property
+    def first(self) -> int:
+        """Where its numbers begin."""
+        return 1 if self.messages else 0
+
+    @property
+    def counter(self) -> str:
+        """The field that counts it."""
+        return "p2p_sn" if self.messages else "coll_sn"
+
+    @property
+    def why_outside(self) -> str:
+        """What the account says of records that cannot be paired."""
+        if self.messages:
+            return "a message, and some of its communicator have no record"
+        return "not recorded by every rank of its communicator"
+
 
 @dataclass(frozen=True)
 class Aligned:
@@ -50,7 +73,7 @@ class Aligned:
 
     kept: tuple[Ints, ...]
     program: tuple[Ints, ...]
-    outside: tuple[dict[str, int], ...]
+    outside: tuple[Counter[str], ...]
     coverage: tuple[Coverage, ...]
     told: tuple[str, ...]
 
@@ -64,42 +87,28 @@ def aligned(ranks: Sequence[RankRecords], seating: Seating) -> Aligned:
     programs: dict[Program, int] = {}
     of_rank = [_programs(records, programs) for records in ranks]
     kept: list[list[Ints]] = [[] for _ in ranks]
-    outside: list[dict[str, int]] = [{} for _ in ranks]
+    outside: list[Counter[str]] = [Counter() for _ in ranks]
     coverage: list[Coverage] = []
     told: list[str] = []
     for program, number in programs.items():
-        seated = sorted(seating.seats[program.communicator])
-        places = {p: np.flatnonzero(of_rank[p] == number) for p in seated}
-        numbers = {p: ranks[p].values("number")[places[p]] for p in seated}
-        for p in seated:
-            _check_once(ranks[p], places[p], numbers[p], program)
-        messages = program.name == MESSAGES
-        first = 1 if messages else 0
-        last = max(int(of.max()) for of in numbers.values() if len(of))
-        missing = {}
-        for p in seated:
-            own_last = (int(numbers[p].max()) if len(numbers[p]) else 0) if messages else last
-            missing[p] = _missing(np.sort(numbers[p]), first, own_last)
-        coverage += [_row(ranks[p].rank, program, gap) for p, gap in missing.items() if gap.total]
-        told += _told(program, {ranks[p].rank: missing[p] for p in seated}, last + 1 - first)
-        if messages and len(seated) > 1:
-            pairable = not any(gap.total for gap in missing.values())
-            reason = "a message, and some of its communicator have no record"
-            chosen = {p: numbers[p] >= 0 if pairable else np.zeros(len(numbers[p]), np.bool_) for p in seated}
-        else:
-            common = numbers[seated[0]]
-            for p in seated[1:]:
-                common = np.intersect1d(common, numbers[p])
-            reason = "not recorded by every rank of its communicator"
-            chosen = {p: np.isin(numbers[p], common) for p in seated}
-            some = np.setdiff1d(np.concatenate(list(numbers.values())), common)
+        places = {p: np.flatnonzero(of_rank[p] == number) for p in sorted(seating.seats[program.communicator])}
+        numbers = {p: ranks[p].values("number")[of] for p, of in places.items()}
+        for p, of in places.items():
+            _check_once(ranks[p], of, numbers[p], program)
+        missing = _missing_of(program, numbers)
+        by_rank = {ranks[p].rank: gap for p, gap in missing.items() if gap.total}
+        coverage += [_row(rank, program, gap) for rank, gap in by_rank.items()]
+        told += _told(program, by_rank, _last(numbers) + 1 - program.first)
+        chosen = _pairable(program, numbers, missing)
+        for p, of in places.items():
+            kept[p].append(of[chosen[p]])
+            outside[p][program.why_outside] += int((~chosen[p]).sum())
+        if not program.messages:
+            some = np.concatenate([numbers[p][~chosen[p]] for p in numbers])
             if len(some):
+                some = np.unique(some)
                 what = f"{len(some)} x {program.name} on communicator {program.communicator}"
                 told.append(f"left out: {what} that not every rank recorded: coll_sn {_shown(_ranges(some))}")
-        for p in seated:
-            kept[p].append(places[p][chosen[p]])
-            if not chosen[p].all():
-                outside[p][reason] = outside[p].get(reason, 0) + int((~chosen[p]).sum())
     whole = tuple(np.sort(np.concatenate([np.zeros(0, np.int64), *of])) for of in kept)
     return Aligned(
         whole,
@@ -110,11 +119,36 @@ def aligned(ranks: Sequence[RankRecords], seating: Seating) -> Aligned:
     )
 
 
+def _last(numbers: Mapping[int, Ints]) -> int:
+    return max(int(of.max()) for of in numbers.values() if len(of))
+
+
+def _missing_of(program: Program, numbers: Mapping[int, Ints]) -> dict[int, _Missing]:
+    """The numbers that each rank lacks: of collectives up to the last that any rank has, of messages up to its own."""
+    last = _last(numbers)
+    if program.messages:
+        lasts = {p: int(of.max()) if len(of) else 0 for p, of in numbers.items()}
+    else:
+        lasts = dict.fromkeys(numbers, last)
+    return {p: _missing(np.sort(of), program.first, lasts[p]) for p, of in numbers.items()}
+
+
+def _pairable(
+    program: Program, numbers: Mapping[int, Ints], missing: Mapping[int, _Missing]
+) -> dict[int, NDArray[np.bool_]]:
+    """Which records of each rank can be paired: collectives that all have, messages where none is missing."""
+    if program.messages and len(numbers) > 1:
+        whole = not any(gap.total for gap in missing.values())
+        return {p: np.full(len(of), whole) for p, of in numbers.items()}
+    common = reduce(np.intersect1d, numbers.values())
+    return {p: np.isin(of, common) for p, of in numbers.items()}
+
+
 def _programs(records: RankRecords, programs: dict[Program, int]) -> Ints:
     """int64[n]: the program of each taken record."""
     of_kind = [
         programs.setdefault(
-            Program(kind.chair.communicator, kind.name if kind.peer is None else MESSAGES), len(programs)
+            Program(kind.caller.communicator, kind.name if kind.peer is None else MESSAGES), len(programs)
         )
         if call.group is not None
         else -1
@@ -129,9 +163,9 @@ def _check_once(records: RankRecords, places: Ints, numbers: Ints, program: Prog
     if not len(twice):
         return
     one, other = (int(records.values("line")[places[order[at]]]) for at in (twice[0], twice[0] + 1))
-    block = "p2p_perf.p2p_sn" if program.name == MESSAGES else "coll_perf.coll_sn"
+    block = "p2p_perf" if program.messages else "coll_perf"
     raise InputRefusal(
-        f"line {other}.{block}",
+        f"line {other}.{block}.{program.counter}",
         f"is {int(numbers[order[twice[0]]])} for {program.name} on communicator {program.communicator}, "
         f"as in line {one}",
         "give one process' file once, of one run",
@@ -171,17 +205,15 @@ def _row(rank: int, program: Program, gap: _Missing) -> Coverage:
 
 
 def _where(program: Program, ranges: Sequence[tuple[int, int]]) -> str:
-    counter = "p2p_sn" if program.name == MESSAGES else "coll_sn"
-    return f"communicator {program.communicator}: {counter} {_shown(ranges)}: {WHY}"
+    return f"communicator {program.communicator}: {program.counter} {_shown(ranges)}: {WHY}"
 
 
 def _told(program: Program, missing: dict[int, _Missing], all_calls: int) -> list[str]:
     """One line for each set of missing numbers, naming the ranks that it is missing on."""
     ranks_of: dict[_Missing, list[int]] = defaultdict(list)
     for rank, gap in missing.items():
-        if gap.total:
-            ranks_of[gap].append(rank)
-    of = "" if program.name == MESSAGES else f" of {all_calls}"
+        ranks_of[gap].append(rank)
+    of = "" if program.messages else f" of {all_calls}"
     return [
         f"{_ranks(ranks)}: no record of {gap.total}{of} x {program.name}: {_where(program, gap.ranges)}"
         for gap, ranks in ranks_of.items()

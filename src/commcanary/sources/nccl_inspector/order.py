@@ -56,5 +56,5 @@ def in_order(ranks: Sequence[RankRecords], pairs: Aligned) -> list[Ints]:
 def _lanes(records: RankRecords, kinds: Ints) -> tuple[Ints, dict[tuple[str, bool], int]]:
     """int64[n] and its numbers: the communicator of each record, its messages apart from its collectives."""
     lanes: dict[tuple[str, bool], int] = {}
-    of_kind = [lanes.setdefault((k.chair.communicator, k.peer is not None), len(lanes)) for k in records.kinds]
+    of_kind = [lanes.setdefault((k.caller.communicator, k.peer is not None), len(lanes)) for k in records.kinds]
     return np.asarray([*of_kind, UNKNOWN], np.int64)[kinds], lanes

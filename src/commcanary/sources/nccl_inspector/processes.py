@@ -11,7 +11,7 @@ from commcanary.sources.calls.seating import Seat, Seating, seating_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commcanary.sources.nccl_inspector.file_records import Chair, FileRecords
+    from commcanary.sources.nccl_inspector.file_records import CommunicatorRank, FileRecords
 
 
 class Process(NamedTuple):
@@ -24,11 +24,11 @@ class Process(NamedTuple):
     rank: int | None = None
     first: bool = True
 
-    def accounts_for(self, chair: Chair, wanted: bool) -> bool:
-        """Whether a record of ``chair`` in the process' file counts as its own."""
+    def accounts_for(self, caller: CommunicatorRank, wanted: bool) -> bool:
+        """Whether a record of ``caller`` in the process' file counts as its own."""
         if self.rank is None:
             return True
-        return self.rank == chair.rank if wanted else self.first
+        return self.rank == caller.rank if wanted else self.first
 
 
 def processes_of(files: Sequence[FileRecords], wanted: str | None) -> tuple[list[Process], Seating]:

@@ -50,22 +50,7 @@ def rank_calls(
             receives[number] = call.receives
             message[number] = call.signature.op == "point_to_point"
     kind = records.values("kind")[own]
-    rows = [(Fate.TAKEN, "", len(own)), *((Fate.OUTSIDE, reason, count) for reason, count in outside.items())]
-    rows += [(fate, reason, count) for (fate, reason), count in sorted(records.left.items())]
-    coverage = [coverage_row(records.rank, RULE, fate, reason, count) for fate, reason, count in rows if count]
-    fates = Counter({Fate.TAKEN: len(own)})
-    for fate, _, count in rows[1:]:
-        fates[fate] += count
-    if process.first:
-        file = records.file
-        coverage += [
-            coverage_row(records.rank, UNREADABLE, Fate.REFUSED, reason, count)
-            for reason, count in sorted(file.left.items())
-        ]
-        fates[Fate.REFUSED] += file.left.total()
-        if file.proxy_records:
-            count, reason = file.proxy_records, "how a network moved a part of a call"
-            coverage.append(Coverage(records.rank, "Inspector proxy record", count, 0, count, reason=reason))
+    coverage, fates = _account(records, process, len(own), outside)
     unknown = np.full(len(own), UNKNOWN, np.int64)
     return RankCalls(
         job=Job(records.rank, seating.size, "nccl", (), None),
@@ -83,7 +68,31 @@ def rank_calls(
         exposed=unknown,
         sequence=np.where(message[kind], UNKNOWN, records.values("number")[own]),
         event=records.values("line")[own],
-        coverage=tuple(coverage),
+        coverage=coverage,
         fates=fates,
         places=PLACES,
     )
+
+
+def _account(
+    records: RankRecords, process: Process, taken: int, outside: Mapping[str, int]
+) -> tuple[tuple[Coverage, ...], Counter[Fate]]:
+    """Rows of the account and calls by fate; the file's unreadable lines are the first process' that it holds."""
+    rows = [(Fate.OUTSIDE, reason, count) for reason, count in outside.items()]
+    rows += [(fate, reason, count) for (fate, reason), count in sorted(records.left.items())]
+    coverage = [coverage_row(records.rank, RULE, Fate.TAKEN, "", taken)] if taken else []
+    coverage += [coverage_row(records.rank, RULE, fate, reason, count) for fate, reason, count in rows if count]
+    fates = Counter({Fate.TAKEN: taken})
+    for fate, _, count in rows:
+        fates[fate] += count
+    if process.first:
+        file = records.file
+        coverage += [
+            coverage_row(records.rank, UNREADABLE, Fate.REFUSED, reason, count)
+            for reason, count in sorted(file.left.items())
+        ]
+        fates[Fate.REFUSED] += file.left.total()
+        if file.proxy_records:
+            count, reason = file.proxy_records, "how a network moved a part of a call"
+            coverage.append(Coverage(records.rank, "Inspector proxy record", count, 0, count, reason=reason))
+    return tuple(coverage), fates

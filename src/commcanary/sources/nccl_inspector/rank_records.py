@@ -58,7 +58,7 @@ def rank_records(
     taken = np.zeros(len(kinds), np.bool_)
     left: Counter[tuple[Fate, str]] = Counter()
     for number, of in enumerate(kinds):
-        if not process.accounts_for(of.chair, wants(file, of.chair.communicator, settings.process_group)):
+        if not process.accounts_for(of.caller, wants(file, of.caller.communicator, settings.process_group)):
             calls.append(Call(Fate.OUTSIDE, RULE, "another rank's"))
             continue
         try:
@@ -77,7 +77,7 @@ def rank_records(
 
 
 def _call(file: FileRecords, kind: Kind, rank: int, seating: Seating, settings: NcclInspectorSettings) -> Call:
-    communicator = kind.chair.communicator
+    communicator = kind.caller.communicator
     if not wants(file, communicator, settings.process_group):
         return Call(Fate.OTHER_GROUP, RULE, f"not on process group {settings.process_group}")
     block, size = ("p2p", "p2p_perf.p2p_msg_size_bytes") if kind.peer is not None else ("coll", "coll_perf.coll")

@@ -57,10 +57,7 @@ def trace_header(
         notes["arrival"] = "when the host enqueued the call (the time before its line)"
     if told:
         notes["counts"] = list(told)
-    if merged.reordered:
-        notes["order_differs"] = f"{merged.reordered} events were called in another order by some rank"
-    if merged.uneven:
-        notes["uneven"] = f"{merged.uneven} events have sizes that differ by rank; bytes are the largest rank's"
+    notes |= merged.differences
     return TraceHeader(
         workload={"name": settings.workload_name or "NCCL debug log"},
         system={key: value for key, value in system.items() if value is not None},

@@ -63,16 +63,16 @@ class CommunicatorLine(NamedTuple):
     fields: dict[str, bytes]
 
 
-class Said(NamedTuple):
+class LogLine(NamedTuple):
     """One line of interest. ``process`` is (host, number), ``before`` what stands before them, a time perhaps."""
 
     number: int
     before: bytes
     process: tuple[bytes, bytes] | None
-    said: CallLine | CommunicatorLine | InputRefusal | str
+    states: CallLine | CommunicatorLine | InputRefusal | str
 
 
-def said_in(stream: BinaryIO) -> Iterator[Said]:
+def lines_of_interest(stream: BinaryIO) -> Iterator[LogLine]:
     """The lines of interest in ``stream`` in order: calls, communicators, NCCL's version (a text), torn lines.
 
     A slice of the file is in memory at a time.
@@ -84,23 +84,23 @@ def said_in(stream: BinaryIO) -> Iterator[Said]:
         created = _COMMUNICATOR.fullmatch(text) if call is None else None
         if call is None and created is None:
             if not whole or any(part in line for part in _PARTS):
-                yield Said(number, b"", None, _torn(number))
+                yield LogLine(number, b"", None, _torn(number))
             elif (version := _VERSION.search(line)) is not None:
-                yield Said(number, b"", None, version[1].decode("ascii", "replace"))
+                yield LogLine(number, b"", None, version[1].decode("ascii", "replace"))
             continue
         *before, process, device = head.rsplit(b" ", 2) if b" " in head else (head, b"")
         if (process, device) not in known:
             known[process, device] = _process(process, device)
         speaker = known[process, device]
         if speaker is None:
-            yield Said(number, b"", None, _torn(number))
+            yield LogLine(number, b"", None, _torn(number))
         elif call is not None:
-            yield Said(number, before[0] if before else b"", speaker, CallLine(*call.groups()))
+            yield LogLine(number, before[0] if before else b"", speaker, CallLine(*call.groups()))
         elif created is not None:
             found = _FIELD.findall(created["more"])
             fields = {(name or other).decode(): value or pointer for name, value, other, pointer in found}
             what, rank, ranks = created["what"].decode(), int(created["rank"]), int(created["nranks"])
-            yield Said(number, b"", speaker, CommunicatorLine(what, created["comm"], rank, ranks, fields))
+            yield LogLine(number, b"", speaker, CommunicatorLine(what, created["comm"], rank, ranks, fields))
 
 
 def _process(process: bytes, device: bytes) -> tuple[bytes, bytes] | None:

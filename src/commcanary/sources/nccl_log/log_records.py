@@ -13,13 +13,13 @@ from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.trace_checks import MAX_RANKS
 from commcanary.errors import InputRefusal
 from commcanary.sources.nccl_log.communicators import Communicators
-from commcanary.sources.nccl_log.lines import CallLine, CommunicatorLine, said_in
+from commcanary.sources.nccl_log.lines import CallLine, CommunicatorLine, lines_of_interest
 from commcanary.sources.nccl_log.timestamps import LEAST_DIGITS, stamp_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from commcanary.sources.nccl_log.lines import Said
+    from commcanary.sources.nccl_log.lines import LogLine
 
     Ints = NDArray[np.int64]
 
@@ -72,8 +72,8 @@ def read_log(name: str, stream: BinaryIO, on_error: Literal["stop", "skip"]) -> 
     """
     found = LogRecords(name)
     calls: dict[tuple[int, CallLine], int] = {}
-    for said in said_in(stream):
-        what = said.said
+    for line in lines_of_interest(stream):
+        what = line.states
         if isinstance(what, str):
             found.version = what
         elif isinstance(what, InputRefusal):
@@ -81,17 +81,17 @@ def read_log(name: str, stream: BinaryIO, on_error: Literal["stop", "skip"]) -> 
                 raise what
             found.left[what.found] += 1
         else:
-            _check_process(found, said)
+            _check_process(found, line)
             if isinstance(what, CommunicatorLine):
                 found.communicators.read(what)
                 continue
             communicator = found.communicators.of_call(what.pointer, int(what.ranks))
             number = calls.get((communicator, what))
             if number is None:
-                number = calls[communicator, what] = _kind(found, communicator, what, said.number)
+                number = calls[communicator, what] = _kind(found, communicator, what, line.number)
             found.kind.append(number)
-            found.line.append(said.number)
-            found.time_ns.append(_time(found, said))
+            found.line.append(line.number)
+            found.time_ns.append(_time(found, line))
     return found
 
 
@@ -109,24 +109,24 @@ def _kind(found: LogRecords, communicator: int, call: CallLine, line: int) -> in
     return found.kinds.setdefault(kind, len(found.kinds))
 
 
-def _check_process(found: LogRecords, said: Said) -> None:
+def _check_process(found: LogRecords, line: LogLine) -> None:
     if found.process is None:
-        found.process = said.process
-    elif said.process is not None and found.process != said.process:
-        (host, pid), (other, second) = found.process, said.process
+        found.process = line.process
+    elif line.process is not None and found.process != line.process:
+        (host, pid), (other, second) = found.process, line.process
         raise InputRefusal(
-            f"line {said.number}",
+            f"line {line.number}",
             f"is of process {second.decode()} on {other.decode('utf-8', 'replace')}, the lines before it of process "
             f"{pid.decode()} on {host.decode('utf-8', 'replace')}: several processes wrote one log",
             "log each process to a file of its own: NCCL_DEBUG_FILE=log.%h.%p",
         )
 
 
-def _time(found: LogRecords, said: Said) -> int:
+def _time(found: LogRecords, line: LogLine) -> int:
     """ns since 1970, -1 where the line has no usable time; notes the first reason."""
     if found.why_untimed:
         return UNKNOWN
-    stamp = stamp_of(said.before) if said.before else None
+    stamp = stamp_of(line.before) if line.before else None
     if stamp is None:
         found.why_untimed = NO_TIMES
         return UNKNOWN
@@ -138,6 +138,6 @@ def _time(found: LogRecords, said: Said) -> int:
         return UNKNOWN
     if found.time_ns and ns < found.time_ns[-1]:
         # NCCL 2.26.2 leaves zeros at the front of the fraction out
-        found.why_untimed = f"times go backwards at line {said.number} of {found.name.rpartition('/')[2]}"
+        found.why_untimed = f"times go backwards at line {line.number} of {found.name.rpartition('/')[2]}"
         return UNKNOWN
     return ns

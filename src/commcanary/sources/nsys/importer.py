@@ -213,10 +213,7 @@ def _notes(
     }
     if settings.trim_s is not None:
         notes["trim_s"] = list(settings.trim_s)
-    if merged.phase_differs:
-        notes["phase_differs"] = f"on {merged.phase_differs} events; the first member's phase is kept"
-    if merged.uneven:
-        notes["uneven"] = f"{merged.uneven} events have sizes that differ by rank; bytes are the largest rank's"
+    notes |= merged.differences
     return notes
 
 
