@@ -6,6 +6,7 @@ import gzip
 import io
 import re
 import tarfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +23,6 @@ from .test_every_source import SAMPLES
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 READ_ARCHIVES = ["chakra", "kineto", "nccl-inspector", "nccl-log"]
 
@@ -70,6 +70,9 @@ def test_an_archive_holds_what_its_members_hold(name: str, kind: str, tmp_path: 
     assert trace.events.signature.tolist() == plain.events.signature.tolist()
     assert trace.events.gap_ns.tolist() == plain.events.gap_ns.tolist()
     assert [file.name for file in trace.header.source_files] == ["packed.bin"]
+    assert {Path(of).name for of in trace.header.notes["files_of_ranks"].values()} == {
+        f"{file.removesuffix('.gz')}.gz" if kind.endswith("of gz") else file for file in files
+    }
 
 
 @pytest.mark.parametrize(

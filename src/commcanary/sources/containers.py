@@ -33,6 +33,11 @@ class Member(NamedTuple):
     shown: str
     stream: BinaryIO
 
+    @property
+    def base(self) -> str:
+        """Its name without folders."""
+        return Path(self.name).name
+
 
 class MemberNames(NamedTuple):
     """How members end that an importer reads, each also with ``.gz`` behind it; none: whatever their names.

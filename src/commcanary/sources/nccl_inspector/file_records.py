@@ -43,13 +43,15 @@ class Kind(NamedTuple):
 class FileRecords:
     """Columns of a file's records in order, int64, -1 where unknown.
 
-    ``kind`` numbers ``kinds``; ``duration_us`` is 0 where the plugin measured none. ``start_ns`` is the launch on the
-    host, ``end_ns`` the last end of a channel that the host saw. ``seats`` and ``names`` are of communicators, out of
-    ``headers`` found right. ``stats`` sums what dumps say that they wrote, with the last count of what was
-    overwritten. ``left`` counts lines that could not be read, by why.
+    ``name`` is how refusals show the file, ``base`` its own name. ``kind`` numbers ``kinds``; ``duration_us`` is 0
+    where the plugin measured none. ``start_ns`` is the launch on the host, ``end_ns`` the last end of a channel that
+    the host saw. ``seats`` and ``names`` are of communicators, out of ``headers`` found right. ``stats`` sums what
+    dumps say that they wrote, with the last count of what was overwritten. ``left`` counts lines that could not be
+    read, by why.
     """
 
     name: str
+    base: str
     process: tuple[str, int] | None = None
     versions: set[str] = field(default_factory=set)
     seats: dict[str, dict[int, Seat]] = field(default_factory=dict)

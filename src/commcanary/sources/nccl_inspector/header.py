@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.trace import TraceHeader
@@ -11,6 +10,7 @@ from commcanary.sources.files import source_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from commcanary.artifacts.trace import Coverage
     from commcanary.sources.calls.clocks import Clock
@@ -51,7 +51,8 @@ def trace_header(
         "bytes": "the message size, times the ranks for all-gather and reduce-scatter, as nccl-tests counts",
     }
     if len(ranks) == len(files):
-        notes["files_of_ranks"] = {str(calls.job.rank): Path(calls.name).name for calls in ranks}
+        base = {file.name: file.base for file in files}
+        notes["files_of_ranks"] = {str(calls.job.rank): base[calls.name] for calls in ranks}
     if names:
         notes["communicator_names"] = names
     if told:

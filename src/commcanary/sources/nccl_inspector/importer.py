@@ -53,7 +53,7 @@ def import_nccl_inspector(paths: Sequence[Path | str], settings: NcclInspectorSe
 
 
 def _read(member: Member, settings: NcclInspectorSettings) -> FileRecords:
-    file = read_records(member.shown, member.stream, settings.on_error)
+    file = read_records(member, settings.on_error)
     if not file.seats:
         raise InputRefusal(
             "line 1", "holds no record of the Inspector", "give files of NCCL_INSPECTOR_DUMP_DIR, written as JSON lines"

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Literal
 
 from commcanary.errors import InputRefusal
 from commcanary.sources.nccl_inspector.file_records import CommunicatorRank, FileRecords
 from commcanary.sources.nccl_inspector.records import lines_of
 
 if TYPE_CHECKING:
+    from commcanary.sources.containers import Member
     from commcanary.sources.nccl_inspector.records import Header, Line
 
 _REMEDY = "give a file that the Inspector wrote as JSON lines; leave lines out with --on-error skip"
 
 
-def read_records(name: str, stream: BinaryIO, on_error: Literal["stop", "skip"]) -> FileRecords:
-    """The records in ``stream``.
+def read_records(member: Member, on_error: Literal["stop", "skip"]) -> FileRecords:
+    """The records in ``member``.
 
     Raises ``InputRefusal`` for the first line that is none (unless ``on_error`` is skip: then it is counted), and for
     a file of two processes.
     """
-    found = FileRecords(name)
+    found = FileRecords(member.shown, member.base)
     context: Header | None = None
-    for number, line, fault in lines_of(stream):
+    for number, line, fault in lines_of(member.stream):
         place = f"line {number}"
         try:
             if fault is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commcanary.artifacts.trace import TraceHeader
@@ -11,6 +10,7 @@ from commcanary.sources.files import source_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from commcanary.artifacts.trace import Coverage
     from commcanary.sources.calls.clocks import Clock
@@ -52,7 +52,8 @@ def trace_header(
         "order": "that in which each host enqueued its calls; nothing orders different communicators between ranks",
     }
     if len(ranks) == len(logs):
-        notes["files_of_ranks"] = {str(calls.job.rank): Path(calls.name).name for calls in ranks}
+        base = {log.name: log.base for log in logs}
+        notes["files_of_ranks"] = {str(calls.job.rank): base[calls.name] for calls in ranks}
     if untimed is None:
         notes["arrival"] = "when the host enqueued the call (the time before its line)"
     if told:

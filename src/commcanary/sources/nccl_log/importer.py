@@ -56,7 +56,7 @@ def import_nccl_log(paths: Sequence[Path | str], settings: NcclLogSettings | Non
 
 
 def _read(member: Member, settings: NcclLogSettings) -> LogRecords:
-    log = read_log(member.shown, member.stream, settings.on_error)
+    log = read_log(member, settings.on_error)
     if not log.kinds:
         raise InputRefusal(
             "text",

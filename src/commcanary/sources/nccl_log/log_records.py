@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from commcanary.sources.nccl_log.timestamps import LEAST_DIGITS, stamp_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from commcanary.sources.containers import Member
     from commcanary.sources.nccl_log.lines import LogLine
 
     Ints = NDArray[np.int64]
@@ -39,11 +40,12 @@ class Kind(NamedTuple):
 class LogRecords:
     """Columns of a log's calls in order, int64. ``kind`` numbers ``kinds``; ``time_ns`` is -1 where a line has none.
 
-    ``why_untimed`` says why the lines' times cannot be used, empty where they can. ``left`` counts lines that could
-    not be read.
+    ``name`` is how refusals show the log, ``base`` its own name. ``why_untimed`` says why the lines' times cannot be
+    used, empty where they can. ``left`` counts lines that could not be read.
     """
 
     name: str
+    base: str
     communicators: Communicators = field(default_factory=Communicators)
     process: tuple[bytes, bytes] | None = None
     version: str | None = None
@@ -64,15 +66,15 @@ NO_TIMES = (
 )
 
 
-def read_log(name: str, stream: BinaryIO, on_error: Literal["stop", "skip"]) -> LogRecords:
-    """The calls in ``stream``.
+def read_log(member: Member, on_error: Literal["stop", "skip"]) -> LogRecords:
+    """The calls in ``member``.
 
     Raises ``InputRefusal`` for the first torn line (unless ``on_error`` is skip: then it is counted), and always for
     a log of several processes, whose lines may be mixed anywhere.
     """
-    found = LogRecords(name)
+    found = LogRecords(member.shown, member.base)
     calls: dict[tuple[int, CallLine], int] = {}
-    for line in lines_of_interest(stream):
+    for line in lines_of_interest(member.stream):
         what = line.states
         if isinstance(what, str):
             found.version = what
@@ -138,6 +140,6 @@ def _time(found: LogRecords, line: LogLine) -> int:
         return UNKNOWN
     if found.time_ns and ns < found.time_ns[-1]:
         # NCCL 2.26.2 leaves zeros at the front of the fraction out
-        found.why_untimed = f"times go backwards at line {line.number} of {found.name.rpartition('/')[2]}"
+        found.why_untimed = f"times go backwards at line {line.number} of {found.base}"
         return UNKNOWN
     return ns
