@@ -7,8 +7,8 @@ operation and number, and a number without a record is a collective that ran and
 GPU gave no time for it. Messages are counted by the plugin, for each process by itself and from 1, so those of
 two ranks can only be paired in order, and only where none is missing.
 
-A collective that some ranks recorded and others did not is left out and told. Kept, it would have a place in the order of
-ranks that never stated one, and their sizes would be taken on trust, which is what pairing is there to check.
+A collective that some ranks recorded and others did not is left out and told. Kept, it would have a place in the order
+of ranks that never stated one, and their sizes would be taken on trust, which is what pairing is there to check.
 """
 
 from __future__ import annotations
