@@ -16,8 +16,8 @@ from commcanary.artifacts.trace_table import from_stored, to_stored
 from commcanary.errors import EXIT_REFUSED, InputRefusal, StorageRefusal
 from commcanary.sources.registry import SOURCES, Source
 
-from .accounts import check_account
 from .fuzzing import INPUTS, fates_of_damaged
+from .imported import check_account
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {

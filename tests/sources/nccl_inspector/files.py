@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from commcanary.artifacts.trace import Trace
+
 WORLD = "0x7f8c496ae9f661"
 START_US = 1_790_000_000_000_000
 SIZE = 1 << 20
@@ -111,3 +113,8 @@ def job(folder: Path, *ranks: Iterable[dict[str, Any]], **more: Any) -> list[Pat
         )
         for rank, records in enumerate(ranks)
     ]
+
+
+def durations(trace: Trace) -> list[dict[str, int | None]]:
+    """How long each rank ran every event, in us."""
+    return [json.loads(text or "{}")["execution_us"] for text in trace.metadata or ()]

@@ -12,8 +12,8 @@ from commcanary.errors import InputRefusal
 from commcanary.sources.nccl_inspector.importer import import_nccl_inspector
 from commcanary.sources.nccl_inspector.settings import NcclInspectorSettings
 
-from ..accounts import check_account
 from ..fuzzing import INPUTS, fates_of_damaged
+from ..imported import check_account
 from .files import WORLD, collective, head, job, marker, message, times, written
 
 SKIP = NcclInspectorSettings(on_error="skip")

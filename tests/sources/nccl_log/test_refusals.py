@@ -10,8 +10,8 @@ from commcanary.errors import InputRefusal
 from commcanary.sources.nccl_log.importer import import_nccl_log
 from commcanary.sources.nccl_log.settings import NcclLogSettings
 
-from ..accounts import check_account
 from ..fuzzing import INPUTS, fates_of_damaged, refused
+from ..imported import check_account
 from .logs import AT, WORLD, call, created, ended, job, said, split, written
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ of ranks that never stated one, and their sizes would be taken on trust, which i
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +22,14 @@ import numpy as np
 
 from commcanary.artifacts.trace import Coverage
 from commcanary.errors import InputRefusal
+from commcanary.sources.nccl_inspector.missing import (
+    Missing,
+    coverage_row_of,
+    missing_in,
+    missing_told,
+    ranges_of,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,9 +41,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-MESSAGES = "Send and Recv"
-WHY = "too small, overwritten in the ring, or not timed on the GPU"
-_SHOWN = 6
+ALL_MESSAGES = "Send and Recv"
 
 
 class Program(NamedTuple):
@@ -47,7 +53,7 @@ class Program(NamedTuple):
     @property
     def messages(self) -> bool:
         """Whether it is that of the messages."""
-        return self.name == MESSAGES
+        return self.name == ALL_MESSAGES
 
     @property
     def first(self) -> int:
@@ -98,10 +104,10 @@ def aligned(ranks: Sequence[RankRecords], seating: Seating) -> Aligned:
         numbers = {p: ranks[p].values("number")[of] for p, of in places.items()}
         for p, of in places.items():
             _check_once(ranks[p], of, numbers[p], program)
-        missing = _missing_of(program, numbers)
+        missing = _missing_by_rank(program, numbers)
         by_rank = {ranks[p].rank: gap for p, gap in missing.items() if gap.total}
-        coverage += [_row(rank, program, gap) for rank, gap in by_rank.items()]
-        told += _told(program, by_rank, _last(numbers) + 1 - program.first)
+        coverage += [coverage_row_of(rank, program, gap) for rank, gap in by_rank.items()]
+        told += missing_told(program, by_rank, _last(numbers) + 1 - program.first)
         chosen = _pairable(program, numbers, missing)
         for p, of in places.items():
             kept[p].append(of[chosen[p]])
@@ -111,7 +117,7 @@ def aligned(ranks: Sequence[RankRecords], seating: Seating) -> Aligned:
             if len(some):
                 some = np.unique(some)
                 what = f"{len(some)} x {program.name} on communicator {program.communicator}"
-                told.append(f"left out: {what} that not every rank recorded: coll_sn {_shown(_ranges(some))}")
+                told.append(f"left out: {what} that not every rank recorded: coll_sn {shown(ranges_of(some))}")
     whole = tuple(np.sort(np.concatenate([np.zeros(0, np.int64), *of])) for of in kept)
     return Aligned(
         whole,
@@ -126,18 +132,18 @@ def _last(numbers: Mapping[int, Ints]) -> int:
     return max(int(of.max()) for of in numbers.values() if len(of))
 
 
-def _missing_of(program: Program, numbers: Mapping[int, Ints]) -> dict[int, _Missing]:
+def _missing_by_rank(program: Program, numbers: Mapping[int, Ints]) -> dict[int, Missing]:
     """The numbers that each rank lacks: of collectives up to the last that any rank has, of messages up to its own."""
     last = _last(numbers)
     if program.messages:
         lasts = {p: int(of.max()) if len(of) else 0 for p, of in numbers.items()}
     else:
         lasts = dict.fromkeys(numbers, last)
-    return {p: _missing(np.sort(of), program.first, lasts[p]) for p, of in numbers.items()}
+    return {p: missing_in(np.sort(of), program.first, lasts[p]) for p, of in numbers.items()}
 
 
 def _pairable(
-    program: Program, numbers: Mapping[int, Ints], missing: Mapping[int, _Missing]
+    program: Program, numbers: Mapping[int, Ints], missing: Mapping[int, Missing]
 ) -> dict[int, NDArray[np.bool_]]:
     """Which records of each rank can be paired: collectives that all have, messages where none is missing."""
     if program.messages and len(numbers) > 1:
@@ -151,7 +157,7 @@ def _programs(records: RankRecords, programs: dict[Program, int]) -> Ints:
     """int64[n]: the program of each taken record."""
     of_kind = [
         programs.setdefault(
-            Program(kind.caller.communicator, kind.name if kind.peer is None else MESSAGES), len(programs)
+            Program(kind.caller.communicator, kind.name if kind.peer is None else ALL_MESSAGES), len(programs)
         )
         if call.group is not None
         else -1
@@ -174,55 +180,3 @@ def _check_once(records: RankRecords, places: Ints, numbers: Ints, program: Prog
         "give one process' file once, of one run",
         file=records.file.name,
     )
-
-
-class _Missing(NamedTuple):
-    total: int
-    ranges: tuple[tuple[int, int], ...]
-
-
-def _missing(numbers: Ints, first: int, last: int) -> _Missing:
-    """How many of ``first`` to ``last`` are not among the sorted ``numbers``, and in which ranges they lie."""
-    edges = np.concatenate([[first - 1], numbers, [last + 1]])
-    after = np.flatnonzero(np.diff(edges) > 1)
-    ranges = tuple((int(edges[at]) + 1, int(edges[at + 1]) - 1) for at in after.tolist())
-    return _Missing(sum(high - low + 1 for low, high in ranges), ranges)
-
-
-def _ranges(numbers: Ints) -> list[tuple[int, int]]:
-    """The sorted ``numbers`` as ranges of ones that follow each other."""
-    ends = np.flatnonzero(np.diff(numbers) > 1)
-    begins = np.concatenate([[0], ends + 1])
-    ends = np.concatenate([ends, [len(numbers) - 1]])
-    return [(int(numbers[low]), int(numbers[high])) for low, high in zip(begins, ends, strict=True)]
-
-
-def _shown(ranges: Sequence[tuple[int, int]]) -> str:
-    shown = ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in ranges[:_SHOWN])
-    return shown + (f" and {len(ranges) - _SHOWN} more ranges" if len(ranges) > _SHOWN else "")
-
-
-def _row(rank: int, program: Program, gap: _Missing) -> Coverage:
-    rule = f"{program.name} without a record"
-    return Coverage(rank, rule, gap.total, 0, unknown=gap.total, reason=_where(program, gap.ranges))
-
-
-def _where(program: Program, ranges: Sequence[tuple[int, int]]) -> str:
-    return f"communicator {program.communicator}: {program.counter} {_shown(ranges)}: {WHY}"
-
-
-def _told(program: Program, missing: dict[int, _Missing], all_calls: int) -> list[str]:
-    """One line for each set of missing numbers, naming the ranks that it is missing on."""
-    ranks_of: dict[_Missing, list[int]] = defaultdict(list)
-    for rank, gap in missing.items():
-        ranks_of[gap].append(rank)
-    of = "" if program.messages else f" of {all_calls}"
-    return [
-        f"{_ranks(ranks)}: no record of {gap.total}{of} x {program.name}: {_where(program, gap.ranges)}"
-        for gap, ranks in ranks_of.items()
-    ]
-
-
-def _ranks(ranks: Sequence[int]) -> str:
-    shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    return f"{'rank' if len(ranks) == 1 else 'ranks'} {shown}"

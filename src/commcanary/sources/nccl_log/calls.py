@@ -11,9 +11,9 @@ import numpy as np
 from commcanary.artifacts.events import REDUCING, ROOTED
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.call import Call, Fate, Sizes, taken_call
+from commcanary.sources.calls.nccl_operators import REDUCTIONS
 from commcanary.sources.nccl_log.operations import DATATYPES, OPERATIONS
 from commcanary.sources.nccl_log.processes import name_of
-from commcanary.sources.nsys.functions import REDUCTIONS
 
 if TYPE_CHECKING:
     from commcanary.artifacts.events import ProcessGroup

@@ -46,9 +46,6 @@ CREATING = frozenset(
 )
 """Functions whose payload says a process' rank in a communicator; NCCL repeats it where a communicator ends."""
 
-REDUCTIONS = {0: "sum", 1: "prod", 2: "max", 3: "min", 4: "avg"}
-"""``ncclRedOp_t``; numbers from 5 on are operators that the job made."""
-
 GROUP_START = "ncclGroupStart"
 GROUP_END = "ncclGroupEnd"
 

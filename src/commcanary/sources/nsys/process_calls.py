@@ -11,9 +11,10 @@ import numpy as np
 from commcanary.artifacts.events import REDUCING, STANDARD_OPS, ProcessGroup, Signature
 from commcanary.errors import InputRefusal
 from commcanary.sources.calls.call import MAX_BYTES, Call, Fate
+from commcanary.sources.calls.nccl_operators import REDUCTIONS
 from commcanary.sources.nsys.communicators import communicator_name
 from commcanary.sources.nsys.exchanges import Exchange, Message
-from commcanary.sources.nsys.functions import ONE_SIDED, OPERATIONS, REDUCTIONS, is_operation
+from commcanary.sources.nsys.functions import ONE_SIDED, OPERATIONS, is_operation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
