@@ -25,7 +25,7 @@ from commcanary.artifacts.canary import (
 )
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Ragged
-from commcanary.artifacts.jsontext import decode, split_off
+from commcanary.artifacts.header_parts import Limits, PartLimit, header_and_parts
 from commcanary.artifacts.number_codec import (
     NULL,
     Form,
@@ -34,8 +34,10 @@ from commcanary.artifacts.number_codec import (
     plain_lists,
     text_size,
 )
+from commcanary.artifacts.number_lists import named_lists
 from commcanary.artifacts.number_reading import EncodedColumns
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
+from commcanary.artifacts.trace_limits import GROUP_LIMITS, MAX_SIGNATURES
 from commcanary.errors import InputRefusal
 
 _NULLABLE = (
@@ -49,6 +51,15 @@ _NULLABLE = (
 _BEYOND = "gap.beyond_compute"
 _LISTS = ("offsets", "rank_compute_before")
 _REMEDY = "compile the canary again"
+
+CANARY_LIMITS: Limits = {
+    "groups": GROUP_LIMITS,
+    "signatures": (PartLimit(MAX_SIGNATURES, "signatures", b"{"),),
+    # an irregular trace needs up to 0.5 values an event
+    "program": (PartLimit(2**22),),
+    # a number for each signature, and a digest for each 4,096 events
+    "compiler": (PartLimit(2**19),),
+}
 
 
 def timing_columns(table: pa.Table) -> Form:
@@ -104,9 +115,8 @@ def _to_json(stored: Stored[CanaryHeader]) -> JsonDocument:
 
 
 def _from_json(data: bytes) -> Stored[CanaryHeader]:
-    text, taken = split_off(data, "content_id", "timing")
-    header = decode(text, CanaryHeader)
-    timing = decode(taken.get("timing", b"null"), dict[str, msgspec.Raw], "timing")
+    header, taken = header_and_parts(data, CanaryHeader, CANARY_LIMITS, ("content_id", "timing"))
+    timing = named_lists(taken.get("timing", msgspec.Raw(b"null")), "timing")
     return Stored.decoded(header, _table(header, timing))
 
 
@@ -179,5 +189,5 @@ def _flags(values: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     return np.asarray(values == 1)
 
 
-CANARY = Kind("canary", CANARY_FORMAT, CanaryHeader, CANARY_SCHEMA, _to_json, _from_json)
+CANARY = Kind("canary", CANARY_FORMAT, CanaryHeader, CANARY_SCHEMA, _to_json, _from_json, limits=CANARY_LIMITS)
 """The canary as an artifact kind."""

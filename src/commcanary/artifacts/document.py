@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from commcanary.artifacts.jsontext import decode, split_off
+from commcanary.artifacts.header_parts import header_and_parts
 from commcanary.artifacts.stored import Kind, Stored
 
 if TYPE_CHECKING:
@@ -23,6 +23,6 @@ def document_kind(name: str, format_name: str, header: type[H]) -> Kind[H]:
         return document
 
     def from_json(data: bytes) -> Stored[H]:
-        return Stored.decoded(decode(split_off(data, "content_id")[0], header))
+        return Stored.decoded(header_and_parts(data, header, None, ("content_id",))[0])
 
     return Kind(name, format_name, header, None, to_json, from_json)

@@ -28,17 +28,6 @@ def decode(data: bytes, kind: type[T], under: str = "") -> T:
         raise _malformed(str(error), data) from error
 
 
-def split_off(data: bytes, *names: str) -> tuple[bytes, dict[str, bytes]]:
-    """A JSON object without the fields ``names``, and the texts of those that it has.
-
-    So that what is left can be decoded as a typed document, and a long table a slice at a time. Raises
-    ``InputRefusal`` where ``data`` is no JSON object.
-    """
-    fields = decode(data, dict[str, msgspec.Raw])
-    taken = {name: bytes(fields.pop(name)) for name in names if name in fields}
-    return msgspec.json.encode(fields), taken
-
-
 def convert(value: Any, kind: type[T]) -> T:
     """Turn plain data into ``kind``; raises ``InputRefusal`` with the path of the first wrong value."""
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commcanary.artifacts.number_codec import CHAINS, NULL
-from commcanary.artifacts.number_lists import decoded_array, fractions
+from commcanary.artifacts.number_lists import decoded_array, fractions, list_length
 from commcanary.errors import InputRefusal
 
 _REMEDY = "write the file again with the stage that made it"
@@ -35,11 +35,11 @@ class EncodedColumns:
         """The int64 column ``name``, ``NULL`` where missing."""
         if f"{name}.values" in self.left:
             key = f"{name}.values"
-            return self._looked_up(self._whole(key, self.left.pop(key)), name, limit)
+            return self._looked_up(self._whole(key, limit), name, limit)
         for chain in CHAINS:
             key = ".".join((name, *chain))
             if key in self.left:
-                values = self._whole(key, self.left.pop(key))
+                values = self._whole(key, limit)
                 for step in reversed(chain):
                     values = self._undone(step, values, key, limit)
                 return self._bounded(values, key, limit)
@@ -48,13 +48,13 @@ class EncodedColumns:
     def floats(self, name: str, limit: int) -> NDArray[np.float64]:
         """The float64 column ``name``."""
         if name in self.left:
-            return self._bounded(self._fractions(name, self.left.pop(name)), name, limit)
+            return self._bounded(self._fractions(name, limit), name, limit)
         key = f"{name}.runs"
         if key in self.left:
-            return self._run_lengths(key, self.left.pop(key), limit)
+            return self._run_lengths(key, limit)
         key = f"{name}.values"
         if key in self.left:
-            return self._looked_up(self._fractions(key, self.left.pop(key)), name, limit)
+            return self._looked_up(self._fractions(key, limit), name, limit)
         raise InputRefusal(f"{self.place}.{name}", "is missing", _REMEDY)
 
     def finish(self) -> None:
@@ -62,26 +62,31 @@ class EncodedColumns:
         if self.left:
             raise InputRefusal(f"{self.place}.{min(self.left)}", "is not a column of this artifact", "remove it")
 
-    def _whole(self, key: str, given: msgspec.Raw) -> NDArray[np.int64]:
-        found = decoded_array(given, _integers)
+    def _whole(self, key: str, limit: int) -> NDArray[np.int64]:
+        found = decoded_array(self._text(key, limit), _integers)
         if found is None:
             raise InputRefusal(f"{self.place}.{key}", "holds something else than whole 64-bit numbers", _REMEDY)
         return found
 
-    def _fractions(self, key: str, given: msgspec.Raw) -> NDArray[np.float64]:
-        found = decoded_array(given, fractions)
+    def _fractions(self, key: str, limit: int) -> NDArray[np.float64]:
+        found = decoded_array(self._text(key, limit), fractions)
         if found is None:
             raise InputRefusal(f"{self.place}.{key}", "holds something else than numbers", _REMEDY)
         return found
 
-    def _run_lengths(self, key: str, given: msgspec.Raw, limit: int) -> NDArray[np.float64]:
-        pairs = msgspec.json.decode(given)
-        values, lengths = (
-            (None, None) if not isinstance(pairs, list) else (fractions(pairs[::2]), _integers(pairs[1::2]))
-        )
-        if values is None or lengths is None:
+    def _text(self, key: str, limit: int) -> msgspec.Raw:
+        """The text of a column that no form lets stand for more than ``limit`` values: at most pairs and a count."""
+        text = self.left.pop(key)
+        count = list_length(text)
+        if count > 2 * limit + 1:
+            raise InputRefusal(f"{self.place}.{key}", f"holds {count:,} numbers for at most {limit:,} values", _REMEDY)
+        return text
+
+    def _run_lengths(self, key: str, limit: int) -> NDArray[np.float64]:
+        pairs = decoded_array(self._text(key, limit), _Pairs().converted)
+        if pairs is None:
             raise InputRefusal(f"{self.place}.{key}", "holds something else than numbers", _REMEDY)
-        return self._repeated(values, lengths, key, limit)
+        return self._repeated(pairs[::2], pairs[1::2].astype(np.int64), key, limit)
 
     def _looked_up(self, values: NDArray[Any], name: str, limit: int) -> NDArray[Any]:
         index = self.integers(f"{name}.index", limit)
@@ -114,6 +119,19 @@ class EncodedColumns:
                 f"{self.place}.{key}", f"is not pairs of value and length with at most {limit} values", _REMEDY
             )
         return np.repeat(values, lengths)
+
+
+class _Pairs:
+    """Fractions and whole numbers by turns, slice after slice: the lengths stand at the odd places."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def converted(self, given: list[Any]) -> NDArray[np.float64] | None:
+        """float64 of a slice; None where a value is no number, or a length is none of 0 to 2^53."""
+        lengths = given[1 - self._seen % 2 :: 2]
+        self._seen += len(given)
+        return fractions(given) if all(type(v) is int and 0 <= v <= 2**53 for v in lengths) else None
 
 
 def _integers(given: list[Any]) -> NDArray[np.int64] | None:

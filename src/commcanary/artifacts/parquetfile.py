@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from commcanary.artifacts.canonical import canonical_json
+from commcanary.artifacts.header_parts import header_and_parts
 from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.parquet_columns import check_decoded_size, read_columns
 from commcanary.artifacts.parquet_encodings import encodings
@@ -62,7 +63,7 @@ def read_parquet(data: pa.Buffer, kind: Kind[H]) -> Stored[H]:
     metadata = file.metadata.metadata or {}
     _require_header(metadata)
     check_format(metadata[_HEADER], kind)
-    header = decode(metadata[_HEADER], kind.header)
+    header, _ = header_and_parts(metadata[_HEADER], kind.header, kind.limits)
     check_keys(metadata[_HEADER], "commcanary.header")
     with _reading():
         table = None

@@ -69,8 +69,7 @@ def expand(
     _check(program, signatures)
     bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(record_count)])
     lengths = rule_lengths(program, events)
-    root = list(pairs(program[0]))
-    literal_records = _measured(root, lengths, bounds, events)
+    literal_records = _measured(program[0], lengths, bounds, events)
     literal = np.concatenate([np.arange(first, last) for first, last in literal_records.values()] or [bounds[:0]])
     said = np.zeros(len(record_count), np.bool_)
     said[literal] = True
@@ -87,13 +86,11 @@ def expand(
     return _filled(program, lengths, literal_records, literal_signature, bounds, events)
 
 
-def _measured(
-    root: list[tuple[int, int]], lengths: list[int], bounds: NDArray[np.int64], events: int
-) -> dict[int, tuple[int, int]]:
+def _measured(root: Rule, lengths: list[int], bounds: NDArray[np.int64], events: int) -> dict[int, tuple[int, int]]:
     """The records [first, last) of each literal stretch, by its entry in the root."""
     stretches: dict[int, tuple[int, int]] = {}
     done = 0
-    for position, (symbol, repeat) in enumerate(root):
+    for position, (symbol, repeat) in enumerate(pairs(root)):
         place = f"program[0] entry {position}"
         if symbol == LITERAL:
             first = int(np.searchsorted(bounds, done))

@@ -18,6 +18,8 @@ _FLAT = rb"\{(?:[^][{}\"]++|" + _STRING + rb"){0,4000}+\}"
 _TOKEN_OR_FLAT = re.compile(_FLAT + rb"|" + _TOKEN.pattern, re.DOTALL)
 _STRINGS = re.compile(rb"(" + _STRING + rb")(\s*:)?", re.DOTALL)
 _OPENING = b"{["
+MAX_KEYS = 2**20
+"""Keys of one object."""
 
 
 def check_keys(data: bytes, under: str = "") -> None:
@@ -59,6 +61,10 @@ def _check(data: bytes, under: str, tokens: re.Pattern[bytes]) -> None:
                 )
             if known is not None:
                 known.add(key)
+                if len(known) > MAX_KEYS:
+                    raise InputRefusal(
+                        _place(under, inside[:-1], key), f"is key {len(known):,} of one object", f"at most {MAX_KEYS:,}"
+                    )
             inside[-1] = key
 
 

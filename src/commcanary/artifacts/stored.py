@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from commcanary.artifacts.header_parts import Limits
+
 H = TypeVar("H", bound=msgspec.Struct)
 
 JsonDocument = dict[str, Any]
@@ -87,7 +89,8 @@ class Kind(Generic[H]):
     """One sort of artifact: its ``format`` string, header type, table schema and JSON shape.
 
     ``to_json`` makes the JSON document (without ``content_id``); ``from_json`` reads its bytes back.
-    ``states_content_id`` is False for the exchange format that others write too.
+    ``states_content_id`` is False for the exchange format that others write too; ``limits`` says how much the
+    header's fields may hold, None that they are not bounded.
     """
 
     name: str
@@ -97,3 +100,4 @@ class Kind(Generic[H]):
     to_json: Callable[[Stored[H]], JsonDocument]
     from_json: Callable[[bytes], Stored[H]]
     states_content_id: bool = True
+    limits: Limits | None = None

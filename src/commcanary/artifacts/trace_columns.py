@@ -86,10 +86,10 @@ class StoredTrace(Stored[TraceHeader]):
     _trace: Trace
 
     def __init__(self, trace: Trace) -> None:
+        # decoded, or numbered from what was decoded: of the declared types already
         object.__setattr__(self, "header", trace.header)
-        self.__post_init__()
         # a trace of its own: one that knows this artifact would never be let go
-        object.__setattr__(self, "_trace", replace(trace, header=self.header))
+        object.__setattr__(self, "_trace", replace(trace))
 
     @property
     def trace(self) -> Trace:

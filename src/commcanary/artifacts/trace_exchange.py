@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from commcanary.artifacts.header_parts import check_parts, field_texts
 from commcanary.artifacts.json_slices import array_slices
 from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.stored import JsonDocument, Kind, Lineage, SourceFile, Stored
@@ -18,6 +19,7 @@ from commcanary.artifacts.trace import TRACE_FORMAT, Coverage, Trace, TraceHeade
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.artifacts.trace_columns import TRACE_SCHEMA, StoredTrace
 from commcanary.artifacts.trace_ids import written_ids
+from commcanary.artifacts.trace_limits import TRACE_LIMITS
 from commcanary.artifacts.trace_order import ordered_gaps
 from commcanary.artifacts.trace_row import Row, check_lengths
 from commcanary.artifacts.trace_row_keys import RowKeys
@@ -54,7 +56,9 @@ def read_exchange(data: bytes) -> Trace:
     Raises ``InputRefusal`` naming the line of malformed text, a key that is given twice, or the event and field
     whose value no trace may have.
     """
-    _check_free_form(data)
+    parts = field_texts(data, _Document)
+    check_parts(parts, {**TRACE_LIMITS, "events": ()})
+    _check_free_form(parts)
     document = decode(data, _Document)
     reader, keys = RowReader(), RowKeys(frozenset(_Document.__struct_fields__))
     for texts in _batches(document.events):
@@ -101,13 +105,12 @@ def _batches(events: msgspec.Raw) -> Iterator[list[bytes]]:
             yield [bytes(text) for text in elements[first : first + _BATCH]]
 
 
-def _check_free_form(data: bytes) -> None:
+def _check_free_form(parts: dict[str, msgspec.Raw]) -> None:
     """Raise ``InputRefusal`` where the objects that may hold anything are too long for what they are for."""
-    for name, text in decode(data, dict[str, msgspec.Raw]).items():
-        if name in _FREE_FORM and len(bytes(text)) > MAX_FREE_FORM_BYTES:
-            raise InputRefusal(
-                name, f"has {len(bytes(text)):,} bytes", f"at most {MAX_FREE_FORM_BYTES:,} bytes describe a trace"
-            )
+    for name in _FREE_FORM:
+        size = memoryview(parts.get(name, b"")).nbytes
+        if size > MAX_FREE_FORM_BYTES:
+            raise InputRefusal(name, f"has {size:,} bytes", f"at most {MAX_FREE_FORM_BYTES:,} bytes describe a trace")
 
 
 def exchange_document(trace: Trace) -> JsonDocument:
@@ -129,5 +132,14 @@ def _from_json(data: bytes) -> Stored[TraceHeader]:
     return StoredTrace(read_exchange(data))
 
 
-TRACE = Kind("trace", TRACE_FORMAT, TraceHeader, TRACE_SCHEMA, _to_json, _from_json, states_content_id=False)
+TRACE = Kind(
+    "trace",
+    TRACE_FORMAT,
+    TraceHeader,
+    TRACE_SCHEMA,
+    _to_json,
+    _from_json,
+    states_content_id=False,
+    limits=TRACE_LIMITS,
+)
 """The trace as an artifact kind."""

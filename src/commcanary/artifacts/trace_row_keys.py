@@ -7,6 +7,7 @@ in strings, or in objects of no known field, is the text itself read.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,14 @@ import msgspec
 
 from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.repeated_keys import check_keys
+from commcanary.artifacts.trace_limits import MAX_UNKNOWN_KEYS, check_unknown_keys
 from commcanary.artifacts.trace_row import Row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ROW_FIELDS = frozenset(Row.__struct_fields__)
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"\s*:|"[^"\\]*(?:\\.[^"\\]*)*"|[][{}]', re.DOTALL)
 _Fields = dict[str, msgspec.Raw]
 
 
@@ -42,9 +45,12 @@ class RowKeys:
                 check_keys(text, f"events[{index}]")
             if not keys <= _ROW_FIELDS:
                 self.ignored.update(keys - _ROW_FIELDS)
+                check_unknown_keys(len(self.ignored), f"events[{index}]")
 
     def add_beside_events(self, data: bytes) -> None:
         """The rest of the document ``data`` once all rows are read."""
+        if data.count(b":") - self._colons > MAX_UNKNOWN_KEYS:
+            _check_key_count(data)
         fields = decode(data, _Fields)
         self.ignored.update(fields.keys() - self._known)
         colons = len(fields)
@@ -55,6 +61,20 @@ class RowKeys:
                 check_keys(value, key)
         if colons + self._colons != data.count(b":"):
             check_keys(data)
+
+
+def _check_key_count(data: bytes) -> None:
+    """Raise ``InputRefusal`` where the document itself has far more keys than a trace knows, before it holds them."""
+    depth = keys = 0
+    for match in _TOKEN.finditer(data):
+        token = match.group()
+        if token in b"{[":
+            depth += 1
+        elif token in b"}]":
+            depth -= 1
+        elif depth == 1 and token.endswith(b":"):
+            keys += 1
+            check_unknown_keys(keys, "top level")
 
 
 def _within(value: object) -> int:

@@ -13,6 +13,7 @@ from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.events import UNKNOWN, Events, ProcessGroup, Ragged, Signature
 from commcanary.artifacts.trace_checks import check_arrivals_fit
 from commcanary.artifacts.trace_ids import used_twice
+from commcanary.artifacts.trace_limits import MAX_GROUPS, MAX_LISTED_RANKS, MAX_SIGNATURES, check_fits
 from commcanary.artifacts.trace_rounding import Rounding
 from commcanary.artifacts.trace_row import (
     AGREE_NS,
@@ -46,6 +47,7 @@ class RowReader:
         self._stated: dict[tuple[str, int | tuple[int, ...]], ProcessGroup] = {}
         self._signatures: dict[Signature, int] = {}
         self._arrivals = 0
+        self._listed_ranks = 0
 
     def add(self, rows: Sequence[Row]) -> None:
         """Read the next rows; raises ``InputRefusal`` naming the event and field that no trace may have."""
@@ -58,6 +60,9 @@ class RowReader:
             for row, group in zip(rows, groups, strict=True)
         )
         signature = np.fromiter(number, np.int32, len(rows))
+        if len(self._signatures) > MAX_SIGNATURES:
+            row = first + int(np.argmax(signature >= MAX_SIGNATURES))
+            check_fits(len(self._signatures), MAX_SIGNATURES, f"events[{row}]", "operations")
         offsets = self._offsets(rows, groups, first)
         before = [
             self._listed(row.rank_compute_before_us, group, index, "rank_compute_before_us")
@@ -120,6 +125,9 @@ class RowReader:
     def _group(self, row: Row, index: int) -> ProcessGroup:
         name = (row.group, row.ranks if isinstance(row.ranks, int) else tuple(row.ranks))
         if name not in self._stated:
+            self._listed_ranks += 0 if isinstance(row.ranks, int) else len(row.ranks)
+            check_fits(self._listed_ranks, MAX_LISTED_RANKS, f"events[{index}].ranks", "places in lists of ranks")
+            check_fits(len(self._stated) + 1, MAX_GROUPS, f"events[{index}].group", "process groups")
             self._stated[name] = group_named(*name, f"events[{index}].ranks")
         group = self._stated[name]
         check_rank_count(row, group, index)

@@ -17,6 +17,7 @@ from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.artifacts.trace_columns import SIGNATURE_COLUMNS, TRACE_SCHEMA, StoredTrace, trace_table
 from commcanary.artifacts.trace_ids import check_ids
+from commcanary.artifacts.trace_limits import MAX_SIGNATURES, check_fits
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ def _events(column: dict[str, Any], header: TraceHeader, count: int) -> Events:
     )
     codes = combined((codes_of(column[name]) for name in SIGNATURE_COLUMNS), count)
     first = np.unique(codes, return_index=True)[1]
+    if len(first) > MAX_SIGNATURES:
+        check_fits(len(first), MAX_SIGNATURES, f"row {first[MAX_SIGNATURES]}", "operations")
     distinct = {name: column[name].take(pa.array(first)).to_pylist() for name in SIGNATURE_COLUMNS}
     signatures = tuple(Signature(**{name: distinct[name][i] for name in SIGNATURE_COLUMNS}) for i in range(len(first)))
     return Events(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +14,7 @@ from commcanary.artifacts.program import entry_count
 from commcanary.artifacts.trace import TraceHeader
 from commcanary.artifacts.trace_table import from_stored
 from commcanary.cli.checks import print_checks
-from commcanary.cli.describe_document import print_document, print_table
+from commcanary.cli.describe_document import MOST_ROWS, print_document, print_some, print_table, say_some, some
 from commcanary.cli.describe_schedule import schedule_lines
 from commcanary.cli.overlap_lines import overlap_lines
 from commcanary.cli.reconciliation_lines import reconciliation_lines
@@ -35,8 +36,6 @@ from commcanary.units import show_bytes, show_count, us_from_ns
 
 if TYPE_CHECKING:
     from commcanary.artifacts.stored import Stored
-
-_MOST_KINDS = 30
 
 
 def describe(kind: str, stored: Stored[Any]) -> None:
@@ -60,25 +59,24 @@ def _trace(header: TraceHeader, stored: Stored[TraceHeader]) -> None:
     if header.lineage is not None:
         lineage = header.lineage
         say(f"derived from {lineage.derived_from[:12]} by {lineage.method}: {lineage.source_events} events there")
-    for name, value in trace.header.workload.items():
-        if isinstance(value, dict):
-            print_document({f"workload.{name}": value})
-    for field, reason in header.unknown.items():
-        say(f"unknown {field}: {reason}")
-    for field, value in header.assumptions.items():
-        say(f"assumed {field}={value}")
+    nested = {f"workload.{name}": value for name, value in header.workload.items() if isinstance(value, dict)}
+    print_document(dict(islice(nested.items(), MOST_ROWS)))
+    if len(nested) > MOST_ROWS:
+        say(f"workload: and {len(nested) - MOST_ROWS} more")
+    say_some(f"unknown {field}: {reason}" for field, reason in header.unknown.items())
+    say_some(f"assumed {field}={value}" for field, value in header.assumptions.items())
     counted = np.bincount(events.signature, minlength=len(events.signatures))
-    commonest = np.argsort(-counted, kind="stable")[:_MOST_KINDS].tolist()
+    commonest = np.argsort(-counted, kind="stable")[:MOST_ROWS].tolist()
     rows = [
         (s.phase, s.op, events.group_of(s).name, events.group_of(s).size, f"{s.bytes:,}", s.dtype or "", counted[i])
         for i, s in ((number, events.signatures[number]) for number in commonest)
     ]
     print_table(("phase", "operation", "group", "ranks", "bytes", "dtype", "events"), rows)
-    if len(counted) > _MOST_KINDS:
-        say(f"and {len(counted) - _MOST_KINDS} more kinds of event")
+    if len(counted) > MOST_ROWS:
+        say(f"and {len(counted) - MOST_ROWS} more kinds of event")
     if header.coverage:
         names = ("rank", "rule", "seen", "taken", "skipped", "refused", "unknown", "time_share", "reason")
-        print_table(names, [[getattr(row, name) for name in names] for row in header.coverage])
+        print_some(names, header.coverage, lambda row: [getattr(row, name) for name in names])
 
 
 @_describe.register(CanaryHeader)
@@ -104,17 +102,18 @@ def _report(header: ReportHeader, stored: Stored[ReportHeader]) -> None:
     protocol = header.replay_protocol
     say(f"workload {header.workload.get('name')} under {header.backend.name or header.backend.label}")
     say(
-        f"model {header.simulation_model.name} {header.simulation_model.version}, seeds {list(protocol.seeds)}, "
-        f"iterations {protocol.iterations}, ablations {list(protocol.ablations) or 'none'}"
+        f"model {header.simulation_model.name} {header.simulation_model.version}, seeds {some(protocol.seeds)}, "
+        f"iterations {protocol.iterations}, ablations {some(protocol.ablations) if protocol.ablations else 'none'}"
     )
     say(f"canary {header.canary.content_id[:12]}, samples {'stored' if stored.table is not None else 'not stored'}")
-    for field, value in header.assumptions.items():
-        say(f"assumed {field}={value}")
+    say_some(f"assumed {field}={value}" for field, value in header.assumptions.items())
     names = ("name", "count", "median_us", "p95_us", "p99_us", "max_us", "mean_us")
     whole = ["all", *(getattr(header.metrics, name) for name in names[1:])]
     queue = ["queue wait", *(getattr(header.queue_wait, name) for name in names[1:])]
-    parts = [[getattr(row, name) for name in names] for row in (*header.by_phase, *header.by_op)]
-    print_table(names, [whole, queue, *parts])
+    parts = (*header.by_phase, *header.by_op)
+    print_table(names, [whole, queue, *([getattr(row, name) for name in names] for row in parts[:MOST_ROWS])])
+    if len(parts) > MOST_ROWS:
+        say(f"and {len(parts) - MOST_ROWS} more phases and operations")
     say(f"hidden {header.metrics.communication_hidden_pct:.2f} %")
     for line in () if header.schedule is None else schedule_lines(header.schedule):
         say(line)
@@ -123,8 +122,7 @@ def _report(header: ReportHeader, stored: Stored[ReportHeader]) -> None:
 @_describe.register(Comparison)
 def _comparison(header: Comparison, stored: Stored[Comparison]) -> None:
     say(f"verdict {header.verdict}: {header.candidate.backend.name} against {header.baseline.backend.name}")
-    for line in (*header.reasons, *(line for line in header.not_gated if line not in header.reasons)):
-        say(f"- {line}")
+    say_some(f"- {line}" for line in dict.fromkeys((*header.reasons, *header.not_gated)))
     for line in interval_lines(header):
         say(line)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -13,9 +14,13 @@ from commcanary.cli.say import say
 from commcanary.errors import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-MOST_ROWS = 40
+R = TypeVar("R")
+
+MOST_ROWS = 20
+"""Rows of a list that may have any number: then how many more there are."""
+_MOST_FIELDS = 40
 _LONGEST = 60
 _LONGEST_CELL = 300
 _NO_TERMINAL_COLUMNS = 10_000
@@ -25,7 +30,9 @@ _NO_TERMINAL_COLUMNS = 10_000
 def print_document(document: Mapping[str, Any], under: str = "") -> None:
     """Print plain data: a line per number or word, ``a.b`` for what lies inside, a table per list of objects."""
     tables = []
-    for name, value in document.items():
+    # fields of a document are few; what lies inside may be a list of names
+    shown = document.items() if not under else islice(document.items(), _MOST_FIELDS)
+    for name, value in shown:
         if name == "format" and not under:
             continue  # said in words already
         place = f"{under}.{name}" if under else name
@@ -35,12 +42,35 @@ def print_document(document: Mapping[str, Any], under: str = "") -> None:
             tables.append((place, value))
         else:
             say(f"{place}: {_words(value)}")
+    if under and len(document) > _MOST_FIELDS:
+        say(f"{under}: and {len(document) - _MOST_FIELDS} more")
     for place, rows in tables:
-        names = list(dict.fromkeys(name for row in rows for name in row))
+        names = list(dict.fromkeys(name for row in rows[:MOST_ROWS] for name in row))
         say(f"{place}: {len(rows)}")
-        print_table(names, [[_cell(row.get(name)) for name in names] for row in rows[:MOST_ROWS]])
-        if len(rows) > MOST_ROWS:
-            say(f"and {len(rows) - MOST_ROWS} more")
+        print_some(names, rows, lambda row: [_cell(row.get(name)) for name in names])  # noqa: B023
+
+
+def print_some(names: Sequence[str], rows: Sequence[R], cells: Callable[[R], Sequence[object]]) -> None:
+    """Print the first ``MOST_ROWS`` rows under ``names``, each as its ``cells``, and how many more there are."""
+    print_table(names, [cells(row) for row in rows[:MOST_ROWS]])
+    if len(rows) > MOST_ROWS:
+        say(f"and {len(rows) - MOST_ROWS} more")
+
+
+def say_some(lines: Iterable[object]) -> None:
+    """Say the first ``MOST_ROWS`` lines, and how many more there are."""
+    remaining = iter(lines)
+    for line in islice(remaining, MOST_ROWS):
+        say(line)
+    more = sum(1 for _ in remaining)
+    if more:
+        say(f"and {more} more")
+
+
+def some(values: Sequence[object]) -> str:
+    """The first ``MOST_ROWS`` values in brackets, and how many more there are."""
+    more = len(values) - MOST_ROWS
+    return str(list(values)) if more <= 0 else f"{list(values[:MOST_ROWS])} and {more} more"
 
 
 def print_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

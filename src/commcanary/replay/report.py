@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from commcanary.artifacts.content import table_digest
-from commcanary.artifacts.jsontext import decode, split_off
-from commcanary.artifacts.number_lists import decoded_array, fractions
+from commcanary.artifacts.header_parts import Limits, PartLimit, header_and_parts
+from commcanary.artifacts.number_lists import decoded_array, fractions, list_length, named_lists
 from commcanary.artifacts.stored import JsonDocument, Kind, Stored
+from commcanary.artifacts.trace_limits import MAX_SIGNATURES
 from commcanary.errors import InputRefusal
 from commcanary.replay.assumptions import assumed
 from commcanary.replay.configuration import Configuration, Protocol, as_read
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 REPORT_FORMAT = "commcanary.report.v1"
 
 _COLUMNS = ("exposed_us", "total_us", "queue_wait_us", "skew_us", "rank_wait_us")
+
+_SUMMARIES = (PartLimit(MAX_SIGNATURES, "rows", b"{"),)
+REPORT_LIMITS: Limits = {"by_phase": _SUMMARIES, "by_op": _SUMMARIES, "schedule": ()}
+"""``schedule`` has a value for every rank of every run, as many as were asked for."""
 
 REPORT_SCHEMA = pa.schema([(name, pa.float64()) for name in _COLUMNS])
 
@@ -194,11 +199,19 @@ def _to_json(stored: Stored[ReportHeader]) -> JsonDocument:
 
 
 def _from_json(data: bytes) -> Stored[ReportHeader]:
-    text, taken = split_off(data, "content_id", "samples")
-    header = decode(text, ReportHeader)
+    header, taken = header_and_parts(data, ReportHeader, REPORT_LIMITS, ("content_id", "samples"))
     if "samples" not in taken:
         return Stored.decoded(header)
-    texts = decode(taken["samples"], dict[str, msgspec.Raw], "samples")
+    texts = named_lists(taken["samples"], "samples")
+    protocol = header.replay_protocol
+    count = header.canary.source_events * len(protocol.seeds) * protocol.iterations
+    for name, text in texts.items():
+        if list_length(text) > max(count, 1):
+            raise InputRefusal(
+                f"samples.{name}",
+                f"holds {list_length(text):,} samples; the protocol makes {count:,} (events x seeds x iterations)",
+                "replay again",
+            )
     columns = {name: decoded_array(text, fractions) for name, text in texts.items()}
     lengths = {None if column is None else len(column) for column in columns.values()}
     if set(columns) != set(_COLUMNS) or len(lengths) != 1 or None in lengths:
@@ -206,5 +219,5 @@ def _from_json(data: bytes) -> Stored[ReportHeader]:
     return Stored.decoded(header, pa.table([pa.array(columns[name]) for name in _COLUMNS], schema=REPORT_SCHEMA))
 
 
-REPORT = Kind("report", REPORT_FORMAT, ReportHeader, REPORT_SCHEMA, _to_json, _from_json)
+REPORT = Kind("report", REPORT_FORMAT, ReportHeader, REPORT_SCHEMA, _to_json, _from_json, limits=REPORT_LIMITS)
 """The report as an artifact kind."""
