@@ -55,8 +55,8 @@ _REMEDY = "compile the canary again"
 CANARY_LIMITS: Limits = {
     "groups": GROUP_LIMITS,
     "signatures": (PartLimit(MAX_SIGNATURES, "signatures", b"{"),),
-    # an irregular trace needs up to 0.5 values an event
-    "program": (PartLimit(2**22),),
+    # an irregular trace needs up to 0.4 values an event
+    "program": (PartLimit(3 * 2**20),),
     # a number for each signature, and a digest for each 4,096 events
     "compiler": (PartLimit(2**19),),
 }

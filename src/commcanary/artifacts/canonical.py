@@ -24,8 +24,9 @@ def canonical_json(value: object) -> bytes:
     Raises ``InputRefusal`` for NaN and infinities.
     """
     try:
+        # typed parts are made plain one by one: all at once they would be held twice
         return json.dumps(
-            plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+            value, default=plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
         ).encode("ascii")
     except ValueError as error:
         raise InputRefusal("document", "a number is NaN or infinite", "give finite numbers only") from error

@@ -11,15 +11,15 @@ from commcanary.errors import InputRefusal
 if TYPE_CHECKING:
     from commcanary.artifacts.header_parts import Limits
 
-MAX_SIGNATURES = 2**18
+MAX_SIGNATURES = 2**17
 """Events that differ in more than their times."""
-MAX_GROUPS = 2**16
-MAX_LISTED_RANKS = 2 * MAX_RANKS
+MAX_GROUPS = 2**15
+MAX_LISTED_RANKS = MAX_RANKS
 """Ranks in the lists of all process groups together."""
 MAX_UNKNOWN_KEYS = 2**16
 """Different keys that exchange JSON has and the format does not know."""
 
-GROUP_LIMITS = (PartLimit(MAX_GROUPS, "process groups", b"{"), PartLimit(MAX_LISTED_RANKS, "values"))
+GROUP_LIMITS = (PartLimit(MAX_GROUPS, "process groups", b"{"), PartLimit(MAX_LISTED_RANKS + 2 * MAX_GROUPS))
 TRACE_LIMITS: Limits = {
     "groups": GROUP_LIMITS,
     "coverage": (PartLimit(2**17, "rows", b"{"),),
