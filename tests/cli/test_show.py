@@ -31,6 +31,32 @@ def test_a_coverage_table_is_whole_when_piped(tmp_path: Path, capfd: pytest.Capt
     assert reason in shown(capfd, str(file))
 
 
+def test_long_lists_end_after_twenty_rows(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    coverage = [{"rank": rank, "rule": f"rule {rank}.", "seen": 1, "taken": 1} for rank in range(50)]
+    names = {f"field {number}": "why" for number in range(30)}
+    trace = {
+        "format": "commcanary.trace.v1",
+        "events": [{"op": "all_reduce", "bytes": 1 + size, "ranks": 2} for size in range(26)],
+        "coverage": coverage,
+        "unknown": names,
+        "assumptions": dict.fromkeys(names, 1.0),
+        "workload": {"nested": {name: {"a": 1} for name in (*names, *map(str, range(30)))}},
+    }
+    file = tmp_path / "t.json"
+    file.write_bytes(msgspec.json.encode(trace))
+    said = shown(capfd, str(file))
+    assert said.count("unknown field ") == said.count("assumed field ") == said.count("all_reduce") == 20
+    assert "rule 19." in said
+    assert "rule 20." not in said
+    assert [line for line in said.splitlines() if "and " in line and "more" in line] == [
+        "workload.nested: and 20 more",
+        "and 10 more",
+        "and 10 more",
+        "and 6 more kinds of event",
+        "and 30 more",
+    ]
+
+
 def test_a_reduction_is_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     trace, reduced = str(tmp_path / "t.json"), str(tmp_path / "r.json")
     assert run(["synth", "ranking-inversion", "-o", trace]) == 0

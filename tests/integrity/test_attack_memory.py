@@ -6,7 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +46,10 @@ def trace_text(row: str, size: int) -> bytes:
     return f'{{"format":"commcanary.trace.v1","events":[{rows}]}}'.encode()
 
 
+def trace_of(rows: Iterable[str]) -> bytes:
+    return f'{{"format":"commcanary.trace.v1","events":[{",".join(rows)}]}}'.encode()
+
+
 def one_row(fields: str) -> bytes:
     return f'{{"format":"commcanary.trace.v1","events":[{{"op":"broadcast","bytes":1,{fields}}}]}}'.encode()
 
@@ -77,6 +81,7 @@ def spaces() -> bytes:
     return gzip.compress(b'{"traceEvents":[' + b" " * 256 * MEGA, 9)
 
 
+SOURCE = '{"name":"","bytes":1,"sha256":""}'
 ROW = '{"op":"broadcast","bytes":1,"ranks":1}'
 BOMBS: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
     # name: (file, its bytes, command, what the refusal says)
@@ -115,6 +120,36 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
     "objects in metadata": (
         "t.json",
         lambda: f'{{"format":"commcanary.trace.v1","events":[{ROW}],"notes":{{"a":[{"{}," * MEGA}1]}}}}'.encode(),
+        ["show"],
+        "",
+    ),
+    "another operation in every row": (
+        "t.json",
+        lambda: trace_of(f'{{"op":"send","bytes":{number},"ranks":2}}' for number in range(1, 2**18)),
+        ["show"],
+        "events[131072]: brings the trace to more than 131,072 different operations",
+    ),
+    "as many groups as there may be": (
+        "t.json",
+        lambda: trace_of(f'{{"op":"send","bytes":1,"ranks":[{number}]}}' for number in range(2**15)),
+        ["show"],
+        "",
+    ),
+    "a header of coverage": (
+        "t.json",
+        lambda: one_row(f'"ranks":1}}],"coverage":[{"{}," * 4 * MEGA}{{}}],"x":[{{"y":1'),
+        ["show"],
+        "coverage: holds 4,194,305 rows, more than the 131,072",
+    ),
+    "a header of keys": (
+        "t.json",
+        lambda: one_row(f'"ranks":1}}],{json.dumps(dict.fromkeys(range(MEGA), 0))[1:-1]},"x":[{{"y":1'),
+        ["show"],
+        "top level: brings the trace to more than 65,536 different keys",
+    ),
+    "as many sources as there may be": (
+        "t.json",
+        lambda: one_row(f'"ranks":1}}],"source_files":[{",".join([SOURCE] * 2**17)}],"x":[{{"y":1'),
         ["show"],
         "",
     ),

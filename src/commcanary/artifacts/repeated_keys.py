@@ -63,7 +63,9 @@ def _check(data: bytes, under: str, tokens: re.Pattern[bytes]) -> None:
                 known.add(key)
                 if len(known) > MAX_KEYS:
                     raise InputRefusal(
-                        _place(under, inside[:-1], key), f"is key {len(known):,} of one object", f"at most {MAX_KEYS:,}"
+                        _place(under, [*inside[:-1], key]),
+                        f"is key {len(known):,} of one object",
+                        f"at most {MAX_KEYS:,}",
                     )
             inside[-1] = key
 
