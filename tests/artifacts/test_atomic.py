@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pytest
 
-from commcanary.artifacts.atomic import write_atomically, write_bytes, write_text
+from commcanary.artifacts.atomic import write_atomically, write_bytes, write_text, writing_only_under
 from commcanary.artifacts.files import check_suffix, format_of, read_artifact, write_artifact
 from commcanary.artifacts.parquetfile import write_parquet
 from commcanary.artifacts.trace_exchange import TRACE
@@ -130,3 +130,19 @@ def test_a_file_that_is_not_there_or_a_folder_or_empty(tmp_path: Path, suffix: s
             read_artifact(tmp_path / f"{name}{suffix}", TRACE)
         assert caught.value.file == str(tmp_path / f"{name}{suffix}")
         assert caught.value.remedy
+
+
+def test_confined_writing_reaches_nothing_outside_the_folder_not_even_by_a_link(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (inside / "link").symlink_to(outside)
+    with writing_only_under(inside):
+        write_bytes(inside / "deep" / "a", b"a")
+        for path in (outside / "b", inside / ".." / "outside" / "b", inside / "link" / "b", tmp_path / "insider"):
+            with pytest.raises(StorageRefusal, match=r"lies outside .*inside"):
+                write_bytes(path, b"b")
+    assert (inside / "deep" / "a").read_bytes() == b"a"
+    assert list(outside.iterdir()) == []
+    write_bytes(outside / "b", b"b")
+    assert (outside / "b").exists()

@@ -201,7 +201,7 @@ def test_another_workflow_than_the_one_that_ran_is_refused(
     ran = read_artifact(folder / "manifest.json", MANIFEST).header
     other = structs.replace(ran, code=structs.replace(ran.code, workflow="0" * 64))
     write_artifact(folder / "manifest.json", MANIFEST, Stored(other))
-    seal_again(folder, "manifest.json")
+    seal_again(folder, *(file.path for file in read_artifact(folder / "seal.json", SEALS).header.files))
     assert export(folder, tmp_path / "out.zip") == 3
     assert "code.workflow: is that of CommCanary" in capsys.readouterr().err
 
@@ -210,6 +210,7 @@ def test_a_seal_without_the_manifest_is_refused(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = shutil.copytree(results, tmp_path / "small")
-    seal_again(folder, "report.html")
+    sealed = [file.path for file in read_artifact(folder / "seal.json", SEALS).header.files]
+    seal_again(folder, *(path for path in sealed if path != "manifest.json"))
     assert export(folder, tmp_path / "out.zip") == 3
     assert "manifest.json: is not in the seal" in capsys.readouterr().err

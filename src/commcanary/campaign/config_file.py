@@ -53,12 +53,21 @@ def load_config(path: Path) -> CampaignConfig:
         document = load_yaml(path)
         if isinstance(document, dict) and isinstance(document.get("configurations"), str):
             document = {**document, "configurations": _listed(path.parent / document["configurations"])}
-        _check_ranges(document)
-        with _naming_the_value(document):
-            config = convert(document, CampaignConfig)
-        _check(config, path.parent)
+        return checked_config(document, path.parent)
     except Refusal as refusal:
         raise refusal.in_file(str(path)) from refusal.__cause__
+
+
+def checked_config(document: Any, folder: Path | None) -> CampaignConfig:
+    """``document`` (plain data) as a configuration, wherever it was read.
+
+    ``folder`` is where its paths start from, None where its files need not be there. Raises ``InputRefusal`` with the
+    path of the key, the value and what is allowed.
+    """
+    _check_ranges(document)
+    with _naming_the_value(document):
+        config = convert(document, CampaignConfig)
+    _check(config, folder)
     return config
 
 
@@ -93,7 +102,7 @@ def _check_configurations(holder: dict[Any, Any]) -> None:
             convert(configuration, Configuration)
 
 
-def _check(config: CampaignConfig, folder: Path) -> None:
+def _check(config: CampaignConfig, folder: Path | None) -> None:
     free_name("campaign", config.campaign, TAKEN_IN_RESULTS)
     free_names("workloads", [workload.name for workload in config.workloads], TAKEN_IN_CAMPAIGN)
     free_names("configurations", [c.name for c in config.configurations], TAKEN_IN_COMPARISONS)
@@ -117,7 +126,7 @@ def _check(config: CampaignConfig, folder: Path) -> None:
     free_names("overlap_studies", [study.name for study in config.overlap_studies])
     for number, study in enumerate(config.overlap_studies):
         for key, name in study_files(study).items():
-            _existing(f"overlap_studies[{number}].{key}", folder / name)
+            _existing(f"overlap_studies[{number}].{key}", folder, name)
 
 
 def _known_model(place: str, name: str) -> None:
@@ -125,7 +134,7 @@ def _known_model(place: str, name: str) -> None:
         raise InputRefusal(place, f"{name!r} is unknown", f"known are {', '.join(MODELS)}")
 
 
-def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) -> None:
+def _check_workload(workload: Workload, config: CampaignConfig, folder: Path | None) -> None:
     configurations = config.configurations if workload.configurations is None else workload.configurations
     representations = config.representations if workload.representations is None else workload.representations
     if not configurations or not representations:
@@ -163,12 +172,12 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path) ->
     _check_source(workload, folder)
 
 
-def _check_source(workload: Workload, folder: Path) -> None:
+def _check_source(workload: Workload, folder: Path | None) -> None:
     source = workload.source
     with _under("source"):
         check_source(source)
     for key, name in files_of(source).items():
-        _existing(f"source.{key}", folder / name)
+        _existing(f"source.{key}", folder, name)
 
 
 def _check_reconcile(config: CampaignConfig) -> None:
@@ -183,9 +192,9 @@ def _check_reconcile(config: CampaignConfig) -> None:
                 raise InputRefusal(place, f"{name!r} is named twice", "name each workload once")
 
 
-def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path) -> None:
+def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path | None) -> None:
     for key, name in files_of(entry.source).items():
-        _existing(f"source.{key}", folder / name)
+        _existing(f"source.{key}", folder, name)
     if entry.against is not None and (entry.against not in names or entry.against == entry.name):
         others = ", ".join(name for name in names if name != entry.name) or "no other entry"
         raise InputRefusal("against", f"{entry.against!r} is no other entry of overlap", f"known are {others}")
@@ -216,7 +225,10 @@ def _check_methods(workload: Workload, methods: dict[str, str]) -> None:
             )
 
 
-def _existing(place: str, path: Path) -> None:
+def _existing(place: str, folder: Path | None, name: str) -> None:
+    if folder is None:
+        return
+    path = folder / name
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "is a device or pipe" if path.exists() else "is not there"
         raise InputRefusal(place, f"names {path}, which {found}", "paths count from the configuration file's folder")

@@ -27,6 +27,12 @@ NAMED = re.compile(r"^(?P<number>[0-9]{4,})-(?P<id>[0-9a-f]{12})\.json$")
 """Names of the manifests that a folder has had."""
 
 
+def is_history(path: str) -> bool:
+    """Whether ``path``, from the campaign's folder, is that of a manifest which the folder has had."""
+    folder, _, name = path.rpartition("/")
+    return folder == "manifests" and NAMED.match(name) is not None
+
+
 class ChangeRefusal(IntegrityRefusal):
     """A frozen campaign was changed; ``differences`` follow the refusal's line, one a line."""
 

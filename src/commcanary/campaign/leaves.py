@@ -25,7 +25,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from _leaves(inner, f"{path}.{key}" if path else key)
     elif isinstance(value, list) and value:
         names = [inner.get("name") if isinstance(inner, dict) else None for inner in value]
-        unique = None not in names and len(set(names)) == len(names)
+        unique = all(isinstance(name, str) for name in names) and len(set(map(str, names))) == len(names)
         for position, inner in enumerate(value):
             yield from _leaves(inner, f"{path}[{names[position] if unique else position}]")
     else:

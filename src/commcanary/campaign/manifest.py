@@ -15,10 +15,11 @@ import commcanary
 from commcanary.artifacts.canonical import canonical_json
 from commcanary.artifacts.document import document_kind
 from commcanary.artifacts.files import read_bytes
-from commcanary.campaign.config import CampaignConfig
+from commcanary.campaign.config_file import checked_config
 from commcanary.campaign.environment import Environment, locked_environment
 from commcanary.campaign.plan import Plan
 from commcanary.campaign.provenance import CodeDigests, code_digest, code_digests
+from commcanary.errors import InputRefusal, Refusal
 from commcanary.replay.model import model_named
 
 if TYPE_CHECKING:
@@ -131,8 +132,19 @@ def expected_cells(plan: Plan, inputs: tuple[InputFile, ...]) -> tuple[ExpectedC
 
 
 def plan_of(manifest: Manifest, folder: Path) -> Plan:
-    """The plan that a manifest froze; ``folder`` is where its relative source paths start from."""
-    return Plan(msgspec.convert(manifest.config, CampaignConfig), folder)
+    """The plan that a manifest froze; ``folder`` holds ``manifest.json``, and its relative source paths start there.
+
+    What the manifest says was checked when it was made, and is again: anyone can write one. Raises ``InputRefusal``
+    for a configuration that no file could have given.
+    """
+    try:
+        return Plan(checked_config(manifest.config, None), folder)
+    except Refusal as refusal:
+        place = "config" if refusal.place == "top level" else f"config.{refusal.place}"
+        found = f"no campaign has this: {refusal.found} ({refusal.remedy})"
+        raise InputRefusal(
+            place, found, "restore the manifest, or run the campaign again", file=str(folder / "manifest.json")
+        ) from refusal
 
 
 def _input_file(workload: str, path: Path) -> InputFile:

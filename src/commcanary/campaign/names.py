@@ -42,7 +42,9 @@ TAKEN_IN_COMPARISONS = ("index",)
 
 
 def free_name(place: str, name: str, taken: Collection[str]) -> None:
-    """Raise ``InputRefusal`` for a name that is ``taken``, on any file system."""
+    """Raise ``InputRefusal`` for no name of a file, and for one that is ``taken``, on any file system."""
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise InputRefusal(place, f"is {name!r}", f"names become files: {NAME_PATTERN}")
     if name.casefold() in taken:
         found = f"{name!r} is the name of a file or folder of the results themselves"
         raise InputRefusal(place, found, f"choose another than {', '.join(taken)}")
@@ -60,8 +62,6 @@ def free_names(place: str, names: Sequence[str | None], taken: Collection[str] =
         here = f"{place}[{number}].name"
         if name is None:
             raise InputRefusal(here, "is missing", "name every configuration")
-        if not re.fullmatch(NAME_PATTERN, name):
-            raise InputRefusal(here, f"is {name!r}", f"names become files: {NAME_PATTERN}")
         free_name(here, name, taken)
         before = first.setdefault(name.casefold(), name)
         if before == name and name in found:

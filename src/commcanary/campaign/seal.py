@@ -10,12 +10,15 @@ recomputed from that file alone.
 from __future__ import annotations
 
 import hashlib
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from commcanary.artifacts.document import document_kind
 from commcanary.artifacts.merkle import merkle_top
+from commcanary.campaign.links import inside
 from commcanary.campaign.receipts import file_sha256
 
 if TYPE_CHECKING:
@@ -24,13 +27,23 @@ if TYPE_CHECKING:
 
 SEAL_FORMAT = "commcanary.seal.v1"
 
+_PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
+"""Names of a campaign joined by slashes: relative, normal, without ``..`` on any system that unpacks them."""
+
 
 class SealedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One output: path from the campaign's folder, size in bytes, hex SHA-256."""
+    """One output: path from the campaign's folder, size in bytes, hex SHA-256.
+
+    Raises ``ValueError`` for a path that could lead out of the folder, which decoding makes a refusal.
+    """
 
     path: str
     bytes: int
     sha256: str
+
+    def __post_init__(self) -> None:
+        if not _PATH.fullmatch(self.path):
+            raise ValueError(f"path {self.path!r} is none that a campaign writes, relative and without '..'")
 
     @property
     def line(self) -> str:
@@ -50,22 +63,25 @@ class Seal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="f
     files: tuple[SealedFile, ...]
     history: tuple[SealedFile, ...]
 
+    def __post_init__(self) -> None:
+        for before, file in (*pairwise(self.files), *pairwise(self.history)):
+            if before.path.encode() >= file.path.encode():
+                raise ValueError(f"{file.path} stands after {before.path}: paths are sorted, each once")
+
 
 SEALS = document_kind("seal", SEAL_FORMAT, Seal)
 
 
 def seal_of(campaign: str, manifest: str, results: Path, paths: Iterable[str]) -> Seal:
-    """The seal over ``paths`` in ``results``; raises ``StorageRefusal`` for one that cannot be read."""
+    """The seal over ``paths`` in ``results``; raises ``Refusal`` for one that cannot be read or lies elsewhere."""
     files = _sealed(results, paths)
     history = _sealed(results, (f"manifests/{path.name}" for path in (results / "manifests").glob("[0-9]*-*.json")))
     return Seal(campaign, manifest, root_of(files), files, history)
 
 
 def _sealed(results: Path, paths: Iterable[str]) -> tuple[SealedFile, ...]:
-    return tuple(
-        SealedFile(path, (results / path).stat().st_size, file_sha256(results / path))
-        for path in sorted(paths, key=str.encode)
-    )
+    named = ((path, inside(results, path)) for path in sorted(paths, key=str.encode))
+    return tuple(SealedFile(path, file.stat().st_size, file_sha256(file)) for path, file in named)
 
 
 def root_of(files: Iterable[SealedFile]) -> str:

@@ -64,7 +64,7 @@ def _names(logs: Sequence[Path], given: Sequence[str]) -> list[str]:
         raise UsageError(f"--name is given {len(given)} times for {len(logs)} logs: give it once a log, or not at all")
     names = list(given) or [re.sub(r"[^A-Za-z0-9._-]", "-", path.stem).lstrip("._-")[:64] for path in logs]
     for name in names:
-        if not re.match(NAME_PATTERN, name):
+        if not re.fullmatch(NAME_PATTERN, name):
             raise UsageError(f"--name {name!r}: a name is letters, digits, dot, dash and underscore")
     if len(set(names)) < len(names):
         raise UsageError(f"two logs would be called {max(names, key=names.count)}: tell them apart with --name")

@@ -24,7 +24,9 @@ from commcanary.campaign.crate import (
 )
 from commcanary.campaign.crate_readme import crate_readme
 from commcanary.campaign.engine import repository_root
-from commcanary.campaign.layout import SEAL, SUMS, report_file
+from commcanary.campaign.freeze import is_history
+from commcanary.campaign.layout import SEAL, SUMS, report_file, sealed_files
+from commcanary.campaign.links import inside
 from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.campaign.provenance import workflow_digest
 from commcanary.campaign.receipts import file_sha256, read_receipt
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from commcanary.campaign.manifest import Manifest
+    from commcanary.campaign.plan import Plan
+    from commcanary.campaign.seal import Seal
 
 _URL = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
 _PARTY = re.compile(rf"([^<>]*[^<>\s])\s*<({_URL.pattern})>")
@@ -53,7 +57,8 @@ def export_crate_stage(
     """Write the sealed campaign in ``results`` as a crate to ``output``, a ``.zip``; the number of files in it.
 
     ``author`` ran the campaign, ``organization`` is the author's and publishes: each ``NAME <URL>``. Raises
-    ``IntegrityRefusal`` for a file that is not the sealed one, and for a workflow here that is not the one that ran.
+    ``IntegrityRefusal`` for a file that is not the sealed one or lies elsewhere by a link, for a seal of other files
+    than the manifest expects, and for a workflow here that is not the one that ran.
     """
     if output.suffix != ".zip":
         raise UsageError(f"{output}: a crate is one file; the name must end in .zip")
@@ -61,18 +66,11 @@ def export_crate_stage(
     _check_urls(license_url, *parties)
     seal = read_artifact(results / SEAL, SEALS).header
     manifest = read_artifact(results / "manifest.json", MANIFEST).header
-    for file in (*seal.files, *seal.history):
-        if file_sha256(results / file.path) != file.sha256:
-            raise IntegrityRefusal(
-                file.path, "is not the file that was sealed", "see commcanary campaign verify", file=str(results)
-            )
-    run = Run(*_times(manifest, results), license_url, *parties)
+    plan = plan_of(manifest, results)
+    _refuse_others(seal, manifest, plan, results)
+    run = Run(*_times(plan, results), license_url, *parties)
     folder = results_folder(manifest)
     frozen = [file for file in seal.files if file.path == "manifest.json"]
-    if not frozen:
-        raise IntegrityRefusal(
-            "manifest.json", "is not in the seal", "run the campaign again", file=str(results / SEAL)
-        )
     contents: dict[str, Path | bytes] = {README: crate_readme(manifest, seal, run).encode()}
     contents |= {f"{folder}/{file.path}": results / file.path for file in (*seal.files, *seal.history)}
     contents |= {f"{folder}/{name}": results / name for name in _there(results, *_SEALS, *_TIMES)}
@@ -89,6 +87,24 @@ def export_crate_stage(
     contents[METADATA] = canonical_json(crate_document(manifest, seal, run, files))
     write_atomically(output, lambda stream: _write(stream, contents))
     return len(contents)
+
+
+def _refuse_others(seal: Seal, manifest: Manifest, plan: Plan, results: Path) -> None:
+    """Raise ``IntegrityRefusal`` unless the seal is of what ``plan`` ends with, and the files are those."""
+    remedy = "see commcanary campaign verify"
+    if manifest.campaign != plan.name:
+        found = f"is {manifest.campaign!r}, its configuration gives {plan.name!r}"
+        raise IntegrityRefusal("campaign", found, remedy, file=str(results / "manifest.json"))
+    sealed, expected = {file.path for file in seal.files}, set(sealed_files(plan))
+    for path in sorted(sealed ^ expected):
+        found = "is in the seal, not expected by the manifest" if path in sealed else "is not in the seal"
+        raise IntegrityRefusal(path, found, remedy, file=str(results / SEAL))
+    for file in seal.history:
+        if not is_history(file.path):
+            raise IntegrityRefusal(file.path, "is no manifest of the history", remedy, file=str(results / SEAL))
+    for file in (*seal.files, *seal.history):
+        if file_sha256(inside(results, file.path)) != file.sha256:
+            raise IntegrityRefusal(file.path, "is not the file that was sealed", remedy, file=str(results))
 
 
 def _party(option: str, text: str | None) -> Party | None:
@@ -111,7 +127,7 @@ def _check_urls(license_url: str, author: Party | None, organization: Party | No
 
 
 def _there(results: Path, *names: str) -> list[str]:
-    return [name for name in names if (results / name).is_file()]
+    return [name for name in names if inside(results, name).is_file()]
 
 
 def _workflow(manifest: Manifest, results: Path) -> dict[str, Path]:
@@ -125,10 +141,10 @@ def _workflow(manifest: Manifest, results: Path) -> dict[str, Path]:
     return {p.relative_to(root).as_posix(): p for p in found_here if p.is_file() and p.suffix != ".pyc"}
 
 
-def _times(manifest: Manifest, results: Path) -> tuple[str, str]:
+def _times(plan: Plan, results: Path) -> tuple[str, str]:
     """From the first to the last receipt of a cell."""
-    cells = plan_of(manifest, results).cells()
-    receipts = (read_receipt(results / report_file(c.workload, c.representation, c.configuration)) for c in cells)
+    reports = (report_file(cell.workload, cell.representation, cell.configuration) for cell in plan.cells())
+    receipts = (read_receipt(results / report) for report in reports)
     times = sorted(receipt.when for receipt in receipts if receipt is not None)
     if not times:
         found = "there are none, so that nobody knows when it ran"

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from commcanary.artifacts.atomic import writing_only_under
 from commcanary.artifacts.files import read_artifact, read_bytes
-from commcanary.campaign.freeze import history_faults
+from commcanary.campaign.freeze import history_faults, is_history
 from commcanary.campaign.layout import SEAL, SUMS, by_products, own_files, sealed_files
+from commcanary.campaign.links import inside
 from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.campaign.receipts import file_sha256
 from commcanary.campaign.restated import STATED, contradictions, other_version
@@ -95,11 +97,15 @@ def _files(seal: Seal, results: Path) -> Iterator[str]:
     except Refusal:
         yield f"{SUMS}: missing"
     for file in (*seal.files, *seal.history):
-        path = results / file.path
-        if not path.is_file():
-            yield f"{file.path}: missing"
-        elif path.stat().st_size != file.bytes or file_sha256(path) != file.sha256:
-            yield f"{file.path}: changed after the seal"
+        try:
+            path = inside(results, file.path)
+            if not path.is_file():
+                yield f"{file.path}: missing"
+            elif path.stat().st_size != file.bytes or file_sha256(path) != file.sha256:
+                yield f"{file.path}: changed after the seal"
+        except Refusal as refusal:
+            yield f"{file.path}: {refusal.found}"
+    yield from (f"{file.path}: is no manifest of the history" for file in seal.history if not is_history(file.path))
     there = (*own_files(results), *(f"manifests/{path.name}" for path in (results / "manifests").glob("[0-9]*-*.json")))
     known = {file.path for file in (*seal.files, *seal.history)}
     yield from (f"not sealed: {name}" for name in sorted(there) if name not in known)
@@ -121,7 +127,8 @@ def _derived_again(derivation: Derivation, results: Path) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         try:
-            derivation.make(results, scratch)
+            with writing_only_under(scratch):
+                derivation.make(results, scratch)
         except Refusal as refusal:
             yield f"{derivation.outputs[0]}: cannot be derived again: {refusal}"
             return
