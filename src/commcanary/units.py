@@ -50,7 +50,7 @@ def r9(value: float) -> float:
     return round(float(value), 9) + 0.0
 
 
-_SIZE = re.compile(r"^(?P<number>\d+(\.\d+)?)\s*(?P<unit>B|[kK]B|MB|GB|TB|KiB|MiB|GiB|TiB)?$")
+_SIZE = re.compile(r"^(?P<number>\d+(\.\d+)?)\s*(?P<unit>B|[kK]B|MB|GB|TB|KiB|MiB|GiB|TiB)?\Z")
 _BYTES_OF_UNIT = {
     "B": 1,
     **{name: 1000**power for name, power in (("kB", 1), ("KB", 1), ("MB", 2), ("GB", 3), ("TB", 4))},

@@ -65,7 +65,7 @@ def represented(**keys: Any) -> dict[str, Any]:
         (config(null_calibration={"slower_pct": float("nan")}), "null_calibration.slower_pct"),
         (
             with_workload(source={"kind": "nsys", "exports": ["e"], "clock_offsets_us": {"0": 1e308}}),
-            "workloads[0].source.clock_offsets_us[...]",
+            "workloads[0].source.clock_offsets_us.0",
         ),
         (
             with_workload(source={"kind": "nsys", "exports": ["e"], "trim_s": [0, 1e308]}),
@@ -88,10 +88,12 @@ def test_an_impossible_number_is_refused_at_its_key(tmp_path: Path, document: di
 
 def test_the_largest_possible_numbers_are_taken(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
-    document = synth(events=20_000_000) | {
+    document = synth(events=500) | {
         "replay": {"iterations": 100_000, "seeds": [2**63 - 1]},
         "null_calibration": {"trials": 100_000},
         "tolerances": {"relative_pct": 1000.0, "hidden_points": 100.0, "absolute_us": 1e12},
     }
     path.write_text(yaml.safe_dump(document))
     assert load_config(path).replay.iterations == 100_000
+    path.write_text(yaml.safe_dump(synth(events=20_000_000)))
+    assert load_config(path).replay.iterations == 1

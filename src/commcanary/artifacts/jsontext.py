@@ -12,7 +12,7 @@ from commcanary.errors import InputRefusal
 T = TypeVar("T")
 
 _MALFORMED = re.compile(r"JSON is malformed: (?P<what>.*) \(byte (?P<byte>\d+)\)")
-_AT = re.compile(r"(?P<what>.*?) - at `(?:key in )?\$\.?(?P<where>.*)`$")
+_AT = re.compile(r"(?P<what>.*?) - at (?P<key>`key` in )?`\$\.?(?P<where>.*)`\Z")
 
 
 def decode(data: bytes, kind: type[T], under: str = "") -> T:
@@ -41,7 +41,7 @@ def refusal_of(error: msgspec.ValidationError, under: str = "") -> InputRefusal:
     match = _AT.match(str(error))
     if match is None:
         return InputRefusal(under or "top level", str(error), "correct the value")
-    where = match["where"]
+    where = match["where"] + ("[key]" if match["key"] else "")
     if under:
         where = under + (where if where.startswith("[") or not where else f".{where}")
     return InputRefusal(where or "top level", match["what"], "correct the value")

@@ -20,7 +20,7 @@ from commcanary.judge.tolerances import Tolerances
 from commcanary.replay.configuration import Configuration
 from commcanary.units import MAX_TIME_US
 
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$(?!\n)"
 
 MAX_ITERATIONS = 100_000
 """Runs per seed of a cell; every one is a replay of the whole canary."""

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commcanary.artifacts.jsontext import convert
 from commcanary.campaign.config import CampaignConfig, Workload
 from commcanary.campaign.names import (
     TAKEN_IN_CAMPAIGN,
@@ -18,8 +17,9 @@ from commcanary.campaign.names import (
     free_name,
     free_names,
 )
-from commcanary.campaign.source_checks import check_clock, check_source, check_trim
+from commcanary.campaign.source_checks import check_clock, check_readable, check_samples, check_source, check_trim
 from commcanary.campaign.study_config import study_files
+from commcanary.campaign.value_named import named_value
 from commcanary.campaign.workload_sources import files_of
 from commcanary.campaign.yaml_text import load_yaml
 from commcanary.errors import InputRefusal, Refusal
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from commcanary.campaign.overlap_config import OverlapConfig
 
-_LONGEST_VALUE = 60
-
 BEHAVIOUR_STATUSES = ("behaviorally_verified", "behaviorally_unverified", "failed")
 
 
@@ -52,6 +50,7 @@ def load_config(path: Path) -> CampaignConfig:
     try:
         document = load_yaml(path)
         if isinstance(document, dict) and isinstance(document.get("configurations"), str):
+            check_readable("configurations", path.parent, document["configurations"])
             document = {**document, "configurations": _listed(path.parent / document["configurations"])}
         return checked_config(document, path.parent)
     except Refusal as refusal:
@@ -65,8 +64,7 @@ def checked_config(document: Any, folder: Path | None) -> CampaignConfig:
     path of the key, the value and what is allowed.
     """
     _check_ranges(document)
-    with _naming_the_value(document):
-        config = convert(document, CampaignConfig)
+    config = named_value(document, CampaignConfig)
     _check(config, folder)
     return config
 
@@ -87,7 +85,7 @@ def _check_ranges(document: Any) -> None:
     for key, kind in (("thresholds", Thresholds), ("tolerances", Tolerances), ("policy", Policy)):
         if isinstance(document.get(key), dict):
             with _under(key):
-                convert(document[key], kind)
+                named_value(document[key], kind)
     _check_configurations(document)
     workloads = document.get("workloads")
     for number, workload in enumerate(workloads if isinstance(workloads, list) else []):
@@ -99,7 +97,7 @@ def _check_configurations(holder: dict[Any, Any]) -> None:
     configurations = holder.get("configurations")
     for number, configuration in enumerate(configurations if isinstance(configurations, list) else []):
         with _under(f"configurations[{number}]"):
-            convert(configuration, Configuration)
+            named_value(configuration, Configuration)
 
 
 def _check(config: CampaignConfig, folder: Path | None) -> None:
@@ -118,6 +116,7 @@ def _check(config: CampaignConfig, folder: Path | None) -> None:
             _check_workload(workload, config, folder)
             _check_methods(workload, methods)
     free_logs((w.name, r.name) for w in config.workloads for r in w.representations or config.representations)
+    _check_samples(config)
     _check_reconcile(config)
     names = free_names("overlap", [entry.name for entry in config.overlap])
     for number, entry in enumerate(config.overlap):
@@ -126,7 +125,7 @@ def _check(config: CampaignConfig, folder: Path | None) -> None:
     free_names("overlap_studies", [study.name for study in config.overlap_studies])
     for number, study in enumerate(config.overlap_studies):
         for key, name in study_files(study).items():
-            _existing(f"overlap_studies[{number}].{key}", folder, name)
+            check_readable(f"overlap_studies[{number}].{key}", folder, name)
 
 
 def _known_model(place: str, name: str) -> None:
@@ -172,12 +171,22 @@ def _check_workload(workload: Workload, config: CampaignConfig, folder: Path | N
     _check_source(workload, folder)
 
 
+def _check_samples(config: CampaignConfig) -> None:
+    for number, workload in enumerate(config.workloads):
+        seeds = config.replay.seeds if workload.seeds is None else workload.seeds
+        place = "replay" if workload.seeds is None else f"workloads[{number}].seeds"
+        check_samples(place, workload, len(seeds) * config.replay.iterations)
+        representations = config.representations if workload.representations is None else workload.representations
+        if config.null_calibration is not None and any(r.method == "canary" for r in representations):
+            check_samples("null_calibration.seeds", workload, config.null_calibration.seeds)
+
+
 def _check_source(workload: Workload, folder: Path | None) -> None:
     source = workload.source
     with _under("source"):
         check_source(source)
     for key, name in files_of(source).items():
-        _existing(f"source.{key}", folder, name)
+        check_readable(f"source.{key}", folder, name)
 
 
 def _check_reconcile(config: CampaignConfig) -> None:
@@ -194,7 +203,7 @@ def _check_reconcile(config: CampaignConfig) -> None:
 
 def _check_overlap(entry: OverlapConfig, names: Sequence[str], folder: Path | None) -> None:
     for key, name in files_of(entry.source).items():
-        _existing(f"source.{key}", folder, name)
+        check_readable(f"source.{key}", folder, name)
     if entry.against is not None and (entry.against not in names or entry.against == entry.name):
         others = ", ".join(name for name in names if name != entry.name) or "no other entry"
         raise InputRefusal("against", f"{entry.against!r} is no other entry of overlap", f"known are {others}")
@@ -223,35 +232,6 @@ def _check_methods(workload: Workload, methods: dict[str, str]) -> None:
                 f"is {representation.method!r} where {representation.name!r} is {method!r} elsewhere in the campaign",
                 "give it a name of its own",
             )
-
-
-def _existing(place: str, folder: Path | None, name: str) -> None:
-    if folder is None:
-        return
-    path = folder / name
-    if not path.is_file():
-        found = "is a folder" if path.is_dir() else "is a device or pipe" if path.exists() else "is not there"
-        raise InputRefusal(place, f"names {path}, which {found}", "paths count from the configuration file's folder")
-
-
-@contextmanager
-def _naming_the_value(document: Any) -> Iterator[None]:
-    """Add to a refusal what stands at its place, where that is a word, a number or a short list of them."""
-    try:
-        yield
-    except Refusal as refusal:
-        value = document
-        try:
-            for step in re.findall(r"[^.\[\]]+", refusal.place):
-                value = value[int(step)] if isinstance(value, list) else value[step]
-        except (LookupError, TypeError, ValueError):
-            raise refusal from refusal.__cause__
-        short = repr(value)
-        if not isinstance(value, dict) and len(short) <= _LONGEST_VALUE:
-            refusal.found = f"is {short} ({refusal.found})"
-            if "trim_s" in refusal.place:
-                refusal.remedy = "give start and end in seconds, start below end"
-        raise
 
 
 @contextmanager

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from commcanary.campaign.manifest import Manifest
 
-NAMED = re.compile(r"^(?P<number>[0-9]{4,})-(?P<id>[0-9a-f]{12})\.json$")
+NAMED = re.compile(r"^(?P<number>[0-9]{4,})-(?P<id>[0-9a-f]{12})\.json\Z")
 """Names of the manifests that a folder has had."""
 
 

@@ -24,7 +24,7 @@ class OverlapConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     ``last_step`` and ``rounding`` of null are the convention's own.
     """
 
-    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$(?!\n)")]
     source: KinetoSource
     convention: Literal["exact", "hta"] = "exact"
     last_step: Literal["keep", "drop"] | None = None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from commcanary.artifacts.files import SUFFIXES, check_file
 from commcanary.campaign.workload_sources import (
     CaptureSource,
     ChakraSource,
@@ -17,18 +19,23 @@ from commcanary.campaign.workload_sources import (
     SynthSource,
     TraceSource,
 )
-from commcanary.errors import InputRefusal
+from commcanary.errors import BudgetRefusal, InputRefusal, Refusal
+from commcanary.replay.samples import check_sample_count
 from commcanary.sources.synthetic.ranking_inversion import EVENTS
-from commcanary.sources.synthetic.registry import DEFAULT_EVENTS, MAX_EVENTS, NAMES
+from commcanary.sources.synthetic.registry import DEFAULT_EVENTS, MAX_EVENTS, NAMES, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from commcanary.campaign.config import Workload
 
 
 def check_source(source: Source) -> None:
     """Raise ``InputRefusal`` naming the key of the source whose value no import can take."""
     if isinstance(source, SynthSource):
         _check_synthetic(source)
+    if isinstance(source, TraceSource) and Path(source.path).suffix not in SUFFIXES:
+        raise InputRefusal("path", f"is {source.path!r}", f"a trace is a file of {' or '.join(SUFFIXES)}")
     if isinstance(source, NsysSource):
         check_trim("trim_s", source.trim_s)
     if isinstance(source, ChakraSource):
@@ -42,6 +49,21 @@ def check_source(source: Source) -> None:
             raise InputRefusal("ranks", found, "leave it out: other logs state their ranks")
     if not isinstance(source, SynthSource | TraceSource | CaptureSource | ChakraSource):
         check_clock(source)
+
+
+def check_samples(place: str, workload: Workload, runs: int) -> None:
+    """Raise ``BudgetRefusal`` at ``place`` where ``runs`` replays of a workload take more samples than one may.
+
+    Sources that are read have one event or more; how many, only their jobs know.
+    """
+    source = workload.source
+    events = size_of(source.name, source.events, source.repeat) if isinstance(source, SynthSource) else 1
+    try:
+        check_sample_count(events, runs)
+    except BudgetRefusal as refusal:
+        refusal.place = place
+        refusal.found = f"workload {workload.name}: {refusal.found}"
+        raise
 
 
 def check_trim(place: str, trim_s: tuple[float, float] | None) -> None:
@@ -67,6 +89,31 @@ def check_clock(
         raise InputRefusal(
             "clock", "is 'offsets' without clock_offsets_us", "give rank -> us there, or say another clock"
         )
+
+
+def check_readable(place: str, folder: Path | None, name: str) -> None:
+    """Raise ``InputRefusal`` at ``place`` unless ``name`` in ``folder`` is a file that can be read and holds something.
+
+    Nothing is asked where ``folder`` is None. Only its status is looked at, and whether it opens: digests of its
+    content are taken by the jobs.
+    """
+    if folder is None:
+        return
+    path, remedy = folder / name, "paths count from the configuration file's folder"
+    try:
+        if not path.exists():
+            raise InputRefusal(place, f"names {path}, which is not there", remedy)
+        check_file(path)
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        found = f"names {path}, which cannot be read ({error.strerror})"
+        raise InputRefusal(place, found, "check its rights") from error
+    except Refusal as refusal:
+        if refusal.file is None:
+            raise
+        found = f"names {path}: {refusal.found}"
+        raise InputRefusal(place, found, refusal.remedy) from refusal
 
 
 def _check_synthetic(source: SynthSource) -> None:

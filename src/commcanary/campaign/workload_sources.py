@@ -10,7 +10,7 @@ from commcanary.replay.configuration import LARGEST_SEED
 from commcanary.sources.synthetic.registry import MAX_EVENTS
 from commcanary.units import MAX_TIME_US
 
-Rank = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,9}$")]
+Rank = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,9}$(?!\n)")]
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=MAX_EVENTS)]
 """A number of things of which a trace has no more than events."""

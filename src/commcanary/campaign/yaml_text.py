@@ -30,6 +30,11 @@ def load_yaml(path: Path) -> Any:
             "", f"the file has {len(data):,} bytes", f"a configuration has at most {MAX_YAML_BYTES:,}", file=str(path)
         )
     try:
+        data.decode("utf-8")  # YAML allows UTF-16 too, the engine does not
+    except UnicodeDecodeError as error:
+        found = f"is not UTF-8 (byte {error.start + 1} is 0x{data[error.start]:02x})"
+        raise InputRefusal("text", found, "save the file as UTF-8", file=str(path)) from error
+    try:
         loader = _StrictLoader(data)
         node = loader.get_single_node()
         if node is None:

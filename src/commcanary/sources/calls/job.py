@@ -9,7 +9,7 @@ from typing import Any
 from commcanary.artifacts.events import ProcessGroup
 from commcanary.errors import InputRefusal
 
-_LISTED = re.compile(r"^\s*\[(?P<inside>[^\[\]]*)\]\s*$")
+_LISTED = re.compile(r"^\s*\[(?P<inside>[^\[\]]*)\]\s*\Z")
 
 
 @dataclass(frozen=True)

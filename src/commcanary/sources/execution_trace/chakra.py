@@ -36,7 +36,7 @@ OPERATIONS = (
 )
 """By ``CollectiveCommType``; the last but one is reduce_scatter_block."""
 
-_NUMBERED = re.compile(r"\.(\d{1,9})\.[A-Za-z]+(?:\.gz)?$")
+_NUMBERED = re.compile(r"\.(\d{1,9})\.[A-Za-z]+(?:\.gz)?\Z")
 
 
 def rank_in_name(name: str) -> int | None:

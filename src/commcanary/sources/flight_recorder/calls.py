@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from commcanary.sources.flight_recorder.settings import FlightRecorderSettings
 
 RULE = "flight recorder entry"
-_MESSAGE = re.compile(r"^[a-z][a-z0-9_]*:(?P<op>send|recv) (?P<own>\d+)(?:->|<-)(?P<peer>\d+)$")
+_MESSAGE = re.compile(r"^[a-z][a-z0-9_]*:(?P<op>send|recv) (?P<own>\d+)(?:->|<-)(?P<peer>\d+)\Z")
 _UMBRELLAS = ("coalesced", "barrier")
 
 

@@ -20,7 +20,7 @@ LATEST_NS = 4 * 10**15 * NS_PER_US
 MOST_GAPS = 100_000
 """Numbers further apart than this are not counted through: they are damaged, not missing."""
 
-_NUMBERED = re.compile(r"(\d{1,9})(?:\.[A-Za-z]+)*$")
+_NUMBERED = re.compile(r"(\d{1,9})(?:\.[A-Za-z]+)*\Z")
 
 
 class Entry(msgspec.Struct):

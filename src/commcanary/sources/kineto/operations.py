@@ -73,7 +73,7 @@ _KERNEL_WORD = {
     "Broadcast": "broadcast",
     "Reduce": "reduce",
 }
-_KERNEL = re.compile(r"^(?:nccl|rccl)(?:Dev)?Kernel_(?P<op>[A-Za-z]+?)_(?P<rest>.*)$")
+_KERNEL = re.compile(r"^(?:nccl|rccl)(?:Dev)?Kernel_(?P<op>[A-Za-z]+?)_(?P<rest>.*)\Z")
 _REDUCTIONS = {
     "Sum": "sum",
     "Prod": "prod",
@@ -83,7 +83,7 @@ _REDUCTIONS = {
     "PreMulSum": "premulsum",
     "SumPostDiv": "avg",
 }
-_ANNOTATION = re.compile(r"^(?P<backend>[a-z][a-z0-9_]*):(?P<op>[A-Za-z_]+)$")
+_ANNOTATION = re.compile(r"^(?P<backend>[a-z][a-z0-9_]*):(?P<op>[A-Za-z_]+)\Z")
 
 
 def recorded_operation(name: str) -> str:

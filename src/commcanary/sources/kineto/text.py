@@ -27,7 +27,7 @@ LARGEST_EXACT_FLOAT_US = 2.0**43
 _TIME = attrgetter("ts")
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _MALFORMED = re.compile(r"JSON is malformed: (?P<what>.*) \(byte (?P<byte>\d+)\)")
-_AT_EVENT = re.compile(r"(?P<what>.*?) - at `(?:key in )?\$(?:\.traceEvents)?\[(?P<event>\d+)\]\.?(?P<where>.*)`$")
+_AT_EVENT = re.compile(r"(?P<what>.*?) - at (?:`key` in )?`\$(?:\.traceEvents)?\[(?P<event>\d+)\]\.?(?P<where>.*)`\Z")
 
 
 class ProfileText:

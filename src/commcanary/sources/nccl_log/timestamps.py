@@ -10,7 +10,7 @@ from commcanary.artifacts.events import UNKNOWN
 LEAST_DIGITS = 6
 """Of a second: coarser times are not used, for calls follow each other within microseconds."""
 
-_MINUTE = re.compile(rb"(?:^|\s)\[?(\d{4})-(\d\d)-(\d\d)[ T_](\d\d):(\d\d)$")
+_MINUTE = re.compile(rb"(?:^|\s)\[?(\d{4})-(\d\d)-(\d\d)[ T_](\d\d):(\d\d)\Z")
 _SECOND = re.compile(rb"(\d\d)(?:[.,](\d{1,9}))?\]?")
 _EPOCH = date(1970, 1, 1).toordinal()
 _minutes: dict[bytes, int] = {}

@@ -59,7 +59,7 @@ class Export:
 
     def table(self, base: str) -> Table | None:
         """The table called ``base``, or ``base_V2`` and so on: the highest that has rows; None where there is none."""
-        suffixed = re.compile(re.escape(base) + r"(?:_V(\d{1,6}))?$", re.IGNORECASE)
+        suffixed = re.compile(re.escape(base) + r"(?:_V(\d{1,6}))?\Z", re.IGNORECASE)
         found = [(int(match[1] or 1), name) for name in self._names if (match := suffixed.match(str(name)))]
         if not found:
             return None

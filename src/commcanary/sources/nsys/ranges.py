@@ -30,7 +30,7 @@ DOMAIN = 75
 PROCESS = 1 << 24
 """``globalTid // PROCESS`` numbers a process: the last 24 bits are the thread."""
 
-_FUNCTION = re.compile(r"^p?nccl[A-Z]\w*$")
+_FUNCTION = re.compile(r"^p?nccl[A-Z]\w*\Z")
 _NUMBERS = re.compile(r",? (?:seq|op_id) = \d+")
 
 

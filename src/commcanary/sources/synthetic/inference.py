@@ -19,7 +19,7 @@ _BYTES_PER_VALUE = 2
 _PREFILL_TOKENS = 256
 _DECODE_BATCH = 8
 _VOCABULARY = 32_000
-_EVENTS_PER_STEP = 2 * _LAYERS + 1
+EVENTS_PER_STEP = 2 * _LAYERS + 1
 
 # Medians in us: (compute before attention's all-reduce, before the MLP's, before the logits' all-gather)
 _PREFILL_COMPUTE = (310.0, 540.0, 180.0)
@@ -29,7 +29,7 @@ _DECODE_COMPUTE = (22.0, 38.0, 30.0)
 def inference(seed: int, events: int = 1000) -> Trace:
     """One prefill and as many decode steps as come closest to ``events`` collectives (33 a step)."""
     rng = np.random.default_rng(seed)
-    steps = max(2, round(events / _EVENTS_PER_STEP))
+    steps = steps_of(events)
     signatures = [
         _signature("all_reduce", "prefill", _PREFILL_TOKENS * _HIDDEN),
         _signature("all_gather", "prefill", _VOCABULARY),
@@ -59,6 +59,11 @@ def inference(seed: int, events: int = 1000) -> Trace:
         compute_pressure=np.round(pressure, 3),
         busy_us=np.where(decode, 75.0, 2_600.0),
     )
+
+
+def steps_of(events: int) -> int:
+    """Steps that come closest to ``events`` collectives: the prefill, and one or more of decoding."""
+    return max(2, round(events / EVENTS_PER_STEP))
 
 
 def _signature(op: str, phase: str, values: int) -> Signature:

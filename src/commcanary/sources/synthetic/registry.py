@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from commcanary.errors import UsageError
 from commcanary.sources.synthetic.ddp import DdpShape, ddp
-from commcanary.sources.synthetic.inference import inference
+from commcanary.sources.synthetic.inference import EVENTS_PER_STEP, inference, steps_of
 from commcanary.sources.synthetic.mixed import mixed
 from commcanary.sources.synthetic.pipeline import PipelineShape, pipeline
 from commcanary.sources.synthetic.ranking_inversion import EVENTS, ranking_inversion
@@ -84,6 +84,19 @@ def synthesis(
     replicas = DdpShape(**sizes)
     _check_step(sizes, replicas.ranks, replicas.events)
     return ddp(replicas, _steps(wanted, replicas.events))
+
+
+def size_of(name: str, events: int | None, repeat: int = 1) -> int:
+    """Events of the trace ``name`` of the usual sizes, without making it."""
+    wanted = DEFAULT_EVENTS if events is None else events
+    if name == "ranking-inversion":
+        return EVENTS * repeat
+    if name == "mixed":
+        return wanted * repeat
+    if name == "inference":
+        return steps_of(wanted) * EVENTS_PER_STEP * repeat
+    per_step = (PipelineShape() if name == "pipeline" else DdpShape()).events
+    return _steps(wanted, per_step) * per_step * repeat
 
 
 def _check_step(sizes: Mapping[str, int], ranks: int, events: int) -> None:
