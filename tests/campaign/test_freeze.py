@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from commcanary.campaign.freeze import ChangeRefusal, differences
+from commcanary.campaign.freeze import ChangeRefusal, differences, load_as_started
 from commcanary.campaign.manifest import manifest_of
 from commcanary.campaign.plan import Plan
 from commcanary.stages.manifest import check_freeze, manifest_stage
@@ -29,7 +29,7 @@ def write(folder: Path, **change: Any) -> Path:
 
 
 def freeze(folder: Path, **change: Any) -> bytes:
-    manifest_stage(write(folder, **change), folder / "manifest.json")
+    manifest_stage(Plan.load(write(folder, **change)), folder / "manifest.json")
     return (folder / "manifest.json").read_bytes()
 
 
@@ -47,6 +47,17 @@ def test_auto_writes_a_new_manifest_beside_the_old_one(tmp_path: Path) -> None:
     assert freeze(tmp_path) == first
     stored = [path.read_bytes() for path in sorted((tmp_path / "manifests").iterdir())]
     assert stored == [first, second, first]
+
+
+def test_a_job_does_not_take_another_configuration_than_its_run_was_started_with(tmp_path: Path) -> None:
+    resolved = Plan.load(write(tmp_path)).resolved
+    assert load_as_started(write(tmp_path, freeze="strict"), resolved).resolved == resolved
+    with pytest.raises(ChangeRefusal) as refusal:
+        load_as_started(write(tmp_path, **SEEDS), resolved)
+    lines = str(refusal.value).splitlines()
+    assert lines[0].endswith("c.yaml: was changed in 1 place after the run was started; run it again")
+    assert len(lines) == 2
+    assert "seeds" in lines[1]
 
 
 def test_strict_refuses_a_change_and_lists_it(tmp_path: Path) -> None:

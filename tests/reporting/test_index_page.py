@@ -83,6 +83,16 @@ def test_a_campaign_that_cannot_be_read_is_named_and_the_others_are_shown(tmp_pa
     assert str(tmp_path) not in text
 
 
+def test_a_campaign_that_was_changed_since_its_seal_is_not_shown_as_sealed(tmp_path: Path) -> None:
+    sealed(tmp_path / "one", "First")
+    write_campaign(sealed(tmp_path / "two", "Second"), copy.deepcopy(CONFIG) | {"title": "Third"})
+    write_index_page(tmp_path, tmp_path / "index.html")
+    text = Page((tmp_path / "index.html").read_text(encoding="utf-8")).text
+    assert "1 sealed campaign." in text
+    assert "two: two/seal.json: is of an earlier manifest" in text
+    assert "Third" not in text
+
+
 def test_a_folder_without_a_sealed_campaign_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageRefusal, match="no sealed campaign"):
         write_index_page(tmp_path, tmp_path / "index.html")

@@ -21,6 +21,7 @@ def test_durations_are_said(tmp_path: Path) -> None:
     benchmark = tmp_path / "benchmarks" / "replay" / "training.canary.0.tsv"
     benchmark.parent.mkdir(parents=True)
     benchmark.write_text("s\th:m:s\tmax_rss\n12.5\t0:00:12\t150.4\n")
+    (benchmark.parent / "removed.canary.0.tsv").write_text("s\n99.0\n")
     found = page(tmp_path)
     assert "1 job took 12.5 s of job time" in found.text
     assert "replay training.canary.0 12.5 s 150" in found.text

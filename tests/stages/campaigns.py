@@ -41,7 +41,7 @@ def write_config(folder: Path, config: dict[str, Any] = CONFIG) -> Path:
 def make_campaign(results: Path, config: Path) -> Plan:
     """Everything that the workflow makes of ``config`` but the seal; the plan."""
     plan = Plan.load(config)
-    manifest_stage(config, results / "manifest.json")
+    manifest_stage(plan, results / "manifest.json")
     for derivation in (*derivations(plan), *reporting_derivations(plan)):
         name = derivation.outputs[0]
         derivation.make(results, results)

@@ -87,6 +87,6 @@ def test_run_claims_no_more_than_there_is(
     """With an engine that ends well and makes nothing."""
     never_run(folder)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("commcanary.campaign.engine.run_engine", lambda *_: 0)
+    monkeypatch.setattr("commcanary.campaign.engine.run_engine", lambda *_, **__: 0)
     assert run(["campaign", "run", "small.yaml", *(["--", *arguments] if arguments else [])]) == (0 if arguments else 1)
     assert capsys.readouterr().out.startswith(said)

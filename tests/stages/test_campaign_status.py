@@ -10,11 +10,13 @@ import pytest
 
 from commcanary.campaign.cells import refuse_incomplete
 from commcanary.campaign.manifest import plan_of
+from commcanary.campaign.plan import Plan
 from commcanary.campaign.receipts import receipt_path
 from commcanary.cli.main import run
 from commcanary.errors import IntegrityRefusal
 from commcanary.stages.campaign_status import campaign_status_stage
 from commcanary.stages.manifest import manifest_stage
+from commcanary.stages.seal import seal_stage
 from commcanary.stages.summary import summary_stage
 
 from .campaigns import CONFIG, make_campaign, write_config
@@ -68,7 +70,7 @@ def change_the_canary(results: Path) -> None:
 def change_the_settings(results: Path) -> None:
     configurations = [CONFIG["configurations"][0], {**CONFIG["configurations"][1], "label": "other"}]
     config = write_config(results.parent, {**CONFIG, "configurations": configurations})
-    manifest_stage(config, results / "manifest.json")
+    manifest_stage(Plan.load(config), results / "manifest.json")
 
 
 @pytest.mark.parametrize(
@@ -107,8 +109,41 @@ def _manifest(results: Path):  # type: ignore[no-untyped-def]
 
 
 def test_a_complete_campaign(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = "campaign small: 4 cells: 4 done, 0 failed, 0 missing, 0 stale; "
+    assert run(["campaign", "status", str(results)]) == 1
+    assert capsys.readouterr().out == f"{said}it is not sealed\n"
+    seal_stage(results)
     assert run(["campaign", "status", str(results)]) == 0
-    assert capsys.readouterr().out == "campaign small: 4 cells: 4 done, 0 failed, 0 missing, 0 stale; not sealed\n"
+    assert capsys.readouterr().out == f"{said}sealed\n"
+
+
+def of_an_earlier_manifest(results: Path) -> None:
+    manifest_stage(Plan.load(write_config(results.parent, {**CONFIG, "title": "other"})), results / "manifest.json")
+
+
+def changed_after_it(results: Path) -> None:
+    (results / "report.html").write_text("another")
+
+
+def damage_the_seal(results: Path) -> None:
+    (results / "seal.json").write_text("garbage")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (of_an_earlier_manifest, "its seal is of an earlier manifest"),
+        (changed_after_it, "report.html is newer than the seal"),
+        (damage_the_seal, "its seal cannot be checked ("),
+    ],
+)
+def test_a_seal_that_is_not_of_what_is_there_is_none(
+    results: Path, change: Callable[[Path], None], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seal_stage(results)
+    change(results)
+    assert run(["campaign", "status", str(results)]) == 1
+    assert f"0 stale; {why}" in capsys.readouterr().out
 
 
 def test_what_is_missing_and_what_is_unknown_is_named(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from commcanary.sources.synthetic.registry import synthetic
 from commcanary.stages.reading import read_canary
 from commcanary.timeline.overlap import OVERLAP
 
-from .runs import ENGINE, RUN, TINY, engine_log, run, started_jobs
+from .runs import ENGINE, RUN, TINY, engine_log, root, run, started_jobs
 
 
 def artifacts(folder: Path) -> dict[str, bytes]:
@@ -83,6 +84,23 @@ def test_an_added_configuration_replays_only_its_own_cell(copied: Path) -> None:
     assert set(after) - set(before) == {"low.parquet"}
     assert {name: after[name] for name in before} == before
     assert len(list((copied / "results" / "tiny" / "manifests").iterdir())) == 2
+
+
+def test_results_without_the_engines_records_are_made_again_where_they_are_not_of_this_configuration(
+    copied: Path, finished: Path
+) -> None:
+    """Copied or unpacked results: the engine alone would say that all is up to date."""
+    shutil.rmtree(copied / ".snakemake")
+    assert run(copied) == (0, [])
+    text = (copied / "tiny.yaml").read_text()
+    (copied / "tiny.yaml").write_text(f"thresholds: {{median_threshold_pct: 0.001}}\n{text}")
+    done = subprocess.run([*RUN, *ENGINE], cwd=copied, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "every job runs, cells that hold are kept" in done.stderr
+    assert {"manifest", "compare", "summary", "seal"} <= set(started_jobs(copied))
+    (copied / "tiny.yaml").write_text(text)
+    assert run(copied)[0] == 0
+    assert root(copied) == root(finished)
 
 
 def test_a_frozen_campaign_refuses_a_change_and_lists_it_before_any_job(copied: Path) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 LOCK = Path("results/.running")
 SCRATCH = "COMMCANARY_SCRATCH"
+_RECORDS = Path(".snakemake/campaigns")
+"""One empty file for each campaign whose results the engine's records are of; it is lost with them."""
 _LOOK_SECONDS = 0.1
 _DRY = re.compile(r"--dry-?run|-[Fkpqt]*n[Fkpqt]*")
 
@@ -44,16 +46,32 @@ def repository_root() -> Path:
     raise StorageRefusal("Snakefile", "is not beside the package", "run from a checkout of the repository")
 
 
+def has_records(directory: Path, plan: Plan) -> bool:
+    """Whether the engine's records in ``directory`` are of the results of ``plan`` there, or there are none yet.
+
+    Without them (results that were copied or unpacked) it cannot tell whether a result is of this configuration.
+    """
+    results = directory / "results" / plan.name
+    return (directory / _RECORDS / plan.name).is_file() or not (results / "manifest.json").is_file()
+
+
 def run_engine(
-    directory: Path, config: Path, plan: Plan, profile: str, arguments: Sequence[str], watch: Callable[[str], None]
+    directory: Path,
+    config: Path,
+    plan: Plan,
+    profile: str,
+    arguments: Sequence[str],
+    watch: Callable[[str], None],
+    *,
+    everything: bool,
 ) -> int:
     """Run the campaign of ``config`` to the end, resuming what an earlier run left; the engine's exit code.
 
-    Cells of ``plan`` whose report was lost or damaged are made again. Results go to ``directory / "results"``;
-    ``profile`` is a folder of the repository's ``profiles/``, or any folder; ``arguments`` go to the engine as
-    they are. What the engine logs goes to ``engine_log`` and, line by line, to ``watch``; what a dry run says, as
-    all that goes to stdout, goes where the caller's does. Raises ``Refusal`` where another campaign is running in
-    ``directory``.
+    Cells of ``plan`` whose report was lost or damaged are made again; with ``everything`` every job runs, and cells
+    whose receipts hold are kept. Results go to ``directory / "results"``; ``profile`` is a folder of the repository's
+    ``profiles/``, or any folder; ``arguments`` go to the engine as they are. What the engine logs goes to
+    ``ENGINE_LOG`` and, line by line, to ``watch``; what a dry run says, as all that goes to stdout, goes where the
+    caller's does. Raises ``Refusal`` where another campaign is running in ``directory``.
     """
     root = repository_root()
     folder = root / "profiles" / profile
@@ -66,13 +84,16 @@ def run_engine(
     base += ["--configfile", str(config.resolve()), "--workflow-profile", str(folder)]
     with _only_one(directory) as held:
         _remove_stale_lock(directory, base)
-        command = [*base, "--rerun-incomplete", *arguments]
+        command = [*base, "--rerun-incomplete", *(["--forceall"] if everything else []), *arguments]
         if is_dry_run(arguments):
             return subprocess.run(
                 command, cwd=directory, env=engine_environment(directory), pass_fds=(held,), check=False
             ).returncode
         results = directory / "results" / plan.name
         reopen(plan, results)
+        records = directory / _RECORDS / plan.name
+        if not (results / "manifest.json").is_file():
+            _note(records)
         with _fresh(results / ENGINE_LOG) as log:
             engine = subprocess.Popen(
                 command, cwd=directory, env=engine_environment(directory), pass_fds=(held,), stderr=log
@@ -80,16 +101,24 @@ def run_engine(
             try:
                 for line in _followed(results / ENGINE_LOG, engine):
                     watch(line)
-                return engine.wait()
+                code = engine.wait()
             except KeyboardInterrupt:
                 engine.send_signal(signal.SIGINT)
                 engine.wait()
                 raise
+        if code == 0 and everything:
+            _note(records)
+        return code
 
 
 def is_dry_run(arguments: Sequence[str]) -> bool:
     """Whether the engine's ``arguments`` ask only what would be made; flags of one letter may stand together."""
     return any(_DRY.fullmatch(argument) for argument in arguments)
+
+
+def _note(records: Path) -> None:
+    records.parent.mkdir(parents=True, exist_ok=True)
+    records.touch()
 
 
 def _fresh(log: Path) -> BinaryIO:

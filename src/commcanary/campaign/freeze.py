@@ -15,7 +15,9 @@ from commcanary.artifacts.jsontext import decode
 from commcanary.artifacts.stored import Stored
 from commcanary.campaign.leaves import changed_leaves
 from commcanary.campaign.manifest import MANIFEST
+from commcanary.campaign.plan import Plan
 from commcanary.errors import IntegrityRefusal, Refusal
+from commcanary.units import show_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +54,24 @@ class ChangeRefusal(IntegrityRefusal):
 def frozen_path(results: Path) -> Path | None:
     """The manifest in force of the campaign in the folder ``results``, None before the first."""
     return max((results / "manifests").glob("[0-9]*-*.json"), default=None)
+
+
+def load_as_started(config_path: Path, resolved: dict[str, Any]) -> Plan:
+    """The plan at ``config_path``, for a job of a run that was started with it ``resolved`` so.
+
+    Raises ``ChangeRefusal`` where it is another by now: the job's result would not be what the engine takes it for.
+    """
+    plan = Plan.load(config_path)
+    found = tuple(changed_leaves(resolved, plan.resolved))
+    if found:
+        raise ChangeRefusal(
+            "",
+            f"was changed in {show_count(len(found), 'place')} after the run was started",
+            "run it again",
+            file=str(config_path),
+            differences=found,
+        )
+    return plan
 
 
 def refuse_change(manifest: Manifest, results: Path) -> None:

@@ -50,6 +50,14 @@ def report_file(workload: str, representation: str, configuration: str) -> str:
     return f"{workload}/{representation}/reports/{configuration}.parquet"
 
 
+def job_subjects(plan: Plan) -> Iterator[str]:
+    """What the jobs of ``plan`` are about, as their logs and benchmarks are called; a batch's number may follow."""
+    yield from ("campaign", *plan.overlaps, *plan.studies, *plan.reconciliations)
+    for workload in plan.workloads:
+        yield workload
+        yield from (f"{workload}.{representation.name}" for representation in plan.representations(workload))
+
+
 def _files(plan: Plan) -> Iterator[str]:
     yield from ("manifest.json", "report.html", "expectations.json", "tables/wide.csv")
     for name in TABLES:

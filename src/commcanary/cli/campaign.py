@@ -47,38 +47,51 @@ def run(
 
     Where those arguments end the run early (a dry run, a target, --until) it says so and claims nothing.
     """
-    from commcanary.campaign.engine import is_dry_run, run_engine
+    from commcanary.campaign.engine import has_records, is_dry_run, run_engine
     from commcanary.campaign.plan import Plan
     from commcanary.stages.campaign_completion import why_incomplete
     from commcanary.stages.manifest import check_freeze
 
     plan = Plan.load(config)
-    check_freeze(plan, Path("results", plan.name))
+    results = Path("results", plan.name)
+    check_freeze(plan, results)
+    everything = not has_records(Path.cwd(), plan) and why_incomplete(plan, results) is not None
+    if everything:
+        complain(
+            f"campaign {plan.name}: the engine has no records of {results}: every job runs, cells that hold are kept"
+        )
     started = time.time()
     with EngineProgress(f"campaign {plan.name}") as progress:
-        code = run_engine(Path.cwd(), config, plan, profile, context.args, progress.watch)
+        try:
+            code = run_engine(Path.cwd(), config, plan, profile, context.args, progress.watch, everything=everything)
+        except KeyboardInterrupt:
+            complain(f"campaign {plan.name}: interrupted; the same command goes on from here")
+            raise
     if code != 0:
-        _name_failures(Path("results", plan.name), started, progress.last_lines)
+        _name_failures(results, started, progress.last_lines)
         raise SystemExit(EXIT_REFUSED if code == 1 else code)
     if is_dry_run(context.args):
         say(f"campaign {plan.name}: this was a dry run, nothing was made")
         return EXIT_DONE
-    lacking = why_incomplete(plan, Path("results", plan.name))
+    lacking = why_incomplete(plan, results)
     if lacking is None:
-        say(f"campaign {plan.name} is complete: results/{plan.name}/report.html")
+        say(f"campaign {plan.name} is complete: {results}/report.html")
         return EXIT_DONE
-    say(f"campaign {plan.name} is not complete: {lacking}; see: commcanary campaign status results/{plan.name}")
+    remedy = f"commcanary campaign status {results}"
+    if progress.idle and not context.args:
+        remedy = f"commcanary campaign run {shlex.quote(str(config))} -- --forceall"  # its records say otherwise
+    say(f"campaign {plan.name} is not complete: {lacking}; {'make it again' if progress.idle else 'see'}: {remedy}")
     return EXIT_DONE if context.args else EXIT_NEGATIVE_VERDICT
 
 
 @app.command("status")
 def status(results: Results) -> int:
-    """How far a campaign is: cells done, failed, missing and stale. Exits 0 where it is complete, else 1."""
+    """How far a campaign is: cells done, failed, missing and stale. Exits 0 where it is complete and sealed, else 1."""
     from commcanary.stages.campaign_status import campaign_status_stage
 
     found = campaign_status_stage(results)
     counts = ", ".join(f"{number} {state}" for state, number in found.counts.items())
-    say(f"campaign {found.campaign}: {len(found.cells)} cells: {counts}; {'' if found.sealed else 'not '}sealed")
+    say(f"campaign {found.campaign}: {len(found.cells)} cells: {counts}; {found.unsealed or 'sealed'}")
     for cell in found.cells:
         if cell.why:
             say(f"- {cell.cell}: {cell.state}, {cell.why}")

@@ -22,10 +22,14 @@ _PARTS = 10
 
 
 class EngineProgress:
-    """Give every line of the engine's log to ``watch``; ``last_lines`` are the last of them that say something."""
+    """Give every line of the engine's log to ``watch``; ``last_lines`` are the last of them that say something.
+
+    ``idle`` is whether it found nothing to run.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self.idle = False
         self._total = self._done = self._failed = 0
         self._last: deque[str] = deque(maxlen=_LINES_KEPT)
         self._bar: Progress | None = None
@@ -59,6 +63,7 @@ class EngineProgress:
             self._failed += 1
             self._show(False)
         elif line.startswith(_IDLE):
+            self.idle = True
             complain(f"{self._name}: nothing to run, everything is up to date")
 
     def _tenth(self, done: int) -> int:

@@ -11,7 +11,7 @@ from commcanary.artifacts.files import read_artifact
 from commcanary.campaign.layout import SEAL
 from commcanary.campaign.manifest import MANIFEST
 from commcanary.campaign.seal import SEALS
-from commcanary.errors import Refusal, StorageRefusal
+from commcanary.errors import IntegrityRefusal, Refusal, StorageRefusal
 from commcanary.reporting.expected import Expected, expected
 from commcanary.reporting.pages import write_page
 from commcanary.reporting.tables import read_null_calibrations, read_representations
@@ -62,7 +62,10 @@ def _why(refusal: Refusal, results: Path) -> str:
 
 def _row(folder: Path) -> CampaignRow:
     seal = read_artifact(folder / SEAL, SEALS).header
-    manifest = read_artifact(folder / "manifest.json", MANIFEST).header
+    stored = read_artifact(folder / "manifest.json", MANIFEST)
+    if seal.manifest != stored.content_id:
+        raise IntegrityRefusal("", "is of an earlier manifest", "run the campaign to its end", file=str(folder / SEAL))
+    manifest = stored.header
     representations = read_representations(folder / "tables" / "representations.parquet")
     gates = read_null_calibrations(folder / "tables" / "null_calibrations.parquet")
     return CampaignRow(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commcanary.artifacts.files import read_artifact
+from commcanary.campaign.cells import DONE
 from commcanary.campaign.freeze import differences
-from commcanary.campaign.layout import SEAL
 from commcanary.campaign.manifest import MANIFEST, manifest_of
-from commcanary.campaign.receipts import file_sha256
-from commcanary.campaign.seal import SEALS
-from commcanary.errors import EXIT_DONE, Refusal
+from commcanary.errors import Refusal
 from commcanary.stages.campaign_status import campaign_status_stage
 
 if TYPE_CHECKING:
@@ -32,15 +30,9 @@ def why_incomplete(plan: Plan, results: Path) -> str | None:
         status = campaign_status_stage(results)
         if differences(manifest.header, manifest_of(plan)):
             return "its results are of another configuration, other inputs or other code"
-        if status.exit_code != EXIT_DONE:
-            cells = ", ".join(f"{count} cells {state}" for state, count in status.counts.items() if count)
-            return f"{cells}; {len(status.missing)} outputs missing"
-        if not status.sealed:
-            return "it is not sealed"
-        seal = read_artifact(results / SEAL, SEALS).header
-        if seal.manifest != manifest.content_id:
-            return "its seal is of an earlier manifest"
-        changed = [file.path for file in seal.files if file_sha256(results / file.path) != file.sha256]
     except Refusal as refusal:
         return str(refusal)
-    return f"{changed[0]} is newer than the seal" if changed else None
+    if status.missing or status.counts[DONE] != len(status.cells):
+        cells = ", ".join(f"{count} cells {state}" for state, count in status.counts.items() if count)
+        return f"{cells}; {len(status.missing)} outputs missing"
+    return status.unsealed

@@ -8,20 +8,19 @@ from commcanary.artifacts.files import write_artifact
 from commcanary.artifacts.stored import Stored
 from commcanary.campaign.freeze import keep, refuse_change
 from commcanary.campaign.manifest import MANIFEST, manifest_of
-from commcanary.campaign.plan import Plan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from commcanary.campaign.manifest import Manifest
+    from commcanary.campaign.plan import Plan
 
 
-def manifest_stage(config_path: Path, output: Path) -> Manifest:
-    """Write the manifest of the campaign configured at ``config_path``, and keep it beside those before it.
+def manifest_stage(plan: Plan, output: Path) -> Manifest:
+    """Write the manifest of the campaign ``plan``, and keep it beside those before it.
 
     Raises ``ChangeRefusal`` where the campaign is frozen and was changed; nothing is written then.
     """
-    plan = Plan.load(config_path)
     check_freeze(plan, output.parent)
     manifest = manifest_of(plan)
     keep(manifest, output.parent)
