@@ -62,7 +62,7 @@ def load_as_started(config_path: Path, resolved: dict[str, Any]) -> Plan:
     Raises ``ChangeRefusal`` where it is another by now: the job's result would not be what the engine takes it for.
     """
     plan = Plan.load(config_path)
-    found = tuple(changed_leaves(resolved, plan.resolved))
+    found = tuple(changed_leaves(_plain(resolved), _plain(plan.resolved)))
     if found:
         raise ChangeRefusal(
             "",
@@ -133,9 +133,13 @@ def differences(old: Manifest, new: Manifest) -> tuple[str, ...]:
 
 
 def _document(manifest: Manifest) -> dict[str, Any]:
-    document = decode(canonical_json(manifest), dict[str, Any])
+    document = _plain(manifest)
     del document["cells"], document["policy"], document["expected"]  # the last two follow from config
     return document
+
+
+def _plain(document: object) -> dict[str, Any]:
+    return decode(canonical_json(document), dict[str, Any])
 
 
 def _changed_cells(old: Manifest, new: Manifest) -> Iterator[str]:
