@@ -54,9 +54,12 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     *((of_kind("nsys", trim_s=trim), f"workloads[0].source.trim_s{at}: ", value) for trim, at, value in TRIMS),
     *((of_kind(kind, clock="offsets"), "workloads[0].source.clock: ", "'offsets'") for kind in KINDS),
     *(
-        (of_kind(kind, clock="shared", clock_offsets_us={"0": 1}), "workloads[0].source.clock: ", "'shared'")
+        (of_kind(kind, clock=clock, clock_offsets_us={"0": 1}), "workloads[0].source.clock: ", f"'{clock}'")
         for kind in KINDS
+        for clock in ("shared", "unknown")
     ),
+    # left out it is unknown
+    *((of_kind(kind, clock_offsets_us={"0": 1}), "workloads[0].source.clock: ", "'unknown'") for kind in KINDS),
     *(
         (
             of_kind(kind, clock="offsets", clock_offsets_us={"1": 1, "01": 2}),

@@ -81,7 +81,7 @@ def check_clock(
     twice = next((rank for rank, other in pairwise(ranks) if rank == other), None)
     if twice is not None:
         raise InputRefusal("clock_offsets_us", f"names rank {twice} twice", "name each rank once")
-    if offsets and source.clock in ("shared", "estimate"):
+    if offsets and source.clock != "offsets":
         raise InputRefusal(
             "clock", f"is {source.clock!r} beside clock_offsets_us", "say offsets, or leave clock_offsets_us out"
         )

@@ -26,7 +26,7 @@ Paths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 ClockSource = Literal["unknown", "shared", "estimate", "offsets"]
 """``shared`` takes the ranks' clocks as one, ``estimate`` fits offsets from collectives, ``offsets`` takes
-``clock_offsets_us`` (rank -> us); without any, arrival skew is unknown."""
+``clock_offsets_us`` (rank -> us), which no other goes with; ``unknown`` leaves arrival skew unknown."""
 
 
 class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
