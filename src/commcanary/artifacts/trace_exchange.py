@@ -76,13 +76,14 @@ def read_exchange(data: bytes) -> Trace:
     ids, metadata = reader.read.ids.in_order(order), reader.read.metadata.in_order(order)
     start_ns = columns.start_ns if order is None else columns.start_ns[order]
     events = reader.events(columns, order, gap_ns, ids)
-    del columns
+    rounding = reader.rounding
+    del columns, reader
     check_trace(events, start_ns)
     notes = dict(document.notes)
     if keys.ignored:
         notes["ignored_fields"] = dict(sorted(keys.ignored.items()))
-    if reader.rounding.count:
-        notes["rounding"] = {"count": reader.rounding.count, "largest_ns": round(reader.rounding.largest_ns, 9)}
+    if rounding.count:
+        notes["rounding"] = {"count": rounding.count, "largest_ns": round(rounding.largest_ns, 9)}
     header = TraceHeader(
         workload=document.workload,
         system=document.system,

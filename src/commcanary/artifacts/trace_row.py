@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Any
 
 import msgspec
@@ -122,10 +123,10 @@ def check_rank_count(row: Row, group: ProcessGroup, index: int) -> None:
 def signature_of(row: Row, group: int) -> Signature:
     """All of a row but its timing, on group number ``group``."""
     return Signature(
-        op=row.op,
+        op=intern(row.op),  # decoded, each row has a text of its own
         bytes=row.bytes,
         group=group,
-        phase=row.phase,
+        phase=intern(row.phase),
         sender_rank=row.sender_rank,
         receiver_rank=row.receiver_rank,
         tag=row.tag,
