@@ -50,7 +50,7 @@ def test_a_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cells.parquet").write_bytes(b"not a table at all")
-    with pytest.raises(StorageRefusal, match="cannot be read"):
+    with pytest.raises(InputRefusal, match=r"cells\.parquet: file: not a readable Parquet file"):
         read_cells(tmp_path / "cells.parquet")
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from commcanary.artifacts.plain_table import read_plain_table
 from commcanary.campaign.tables import ABLATIONS, CELLS, EXPORTS, NULL_CALIBRATIONS, REPRESENTATIONS
-from commcanary.errors import InputRefusal, StorageRefusal
+from commcanary.errors import InputRefusal
 from commcanary.judge.checks import PASS
 
 if TYPE_CHECKING:
@@ -225,18 +225,9 @@ R = TypeVar("R", bound=msgspec.Struct)
 
 
 def _read(path: Path, schema: pa.Schema, row: type[R]) -> tuple[R, ...]:
-    try:
-        table = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        detail = str(error).splitlines()[0]
-        raise StorageRefusal("", f"cannot be read ({detail})", _REMEDY, file=str(path)) from error
     names = list(row.__struct_fields__)
-    for field in (schema.field(name) for name in names):
-        found = table.schema.field(field.name).type if field.name in table.column_names else "missing"
-        if found != field.type:
-            place = f"column {field.name}"
-            raise InputRefusal(place, f"is {found} where {field.type} is needed", _REMEDY, file=str(path))
+    table = read_plain_table(path, pa.schema([schema.field(name) for name in names]), _REMEDY)
     try:
-        return msgspec.convert(tuple(table.select(names).to_pylist()), tuple[row, ...])  # type: ignore[valid-type]
+        return msgspec.convert(tuple(table.to_pylist()), tuple[row, ...])  # type: ignore[valid-type]
     except msgspec.ValidationError as error:
         raise InputRefusal("row", str(error), _REMEDY, file=str(path)) from error

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-import pyarrow.parquet as pq
 
 from commcanary.artifacts.document import document_kind
 from commcanary.artifacts.files import write_artifact
+from commcanary.artifacts.plain_table import read_plain_table
 from commcanary.artifacts.stored import Stored
+from commcanary.campaign.tables import NULL_CALIBRATIONS, REPRESENTATIONS
 from commcanary.errors import IntegrityRefusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+_REMEDY = "run the campaign again: its summary stage writes the tables"
 
 EXPECTATIONS_FORMAT = "commcanary.expectations.v1"
 
@@ -61,14 +64,14 @@ def expectations_stage(representations: Path, null_calibrations: Path, output: P
 
 
 def _behavior(table: Path) -> Iterator[tuple[Expectation, str, str | None]]:
-    for row in pq.read_table(table).to_pylist():
+    for row in read_plain_table(table, REPRESENTATIONS, _REMEDY).to_pylist():
         if row["expected_status"] is not None:
             expected = Expectation(row["workload"], row["representation"], "behavior", row["expected_status"])
             yield expected, row["status"], row["first_failure"]
 
 
 def _gates(table: Path) -> Iterator[tuple[Expectation, str, str | None]]:
-    for row in pq.read_table(table).to_pylist():
+    for row in read_plain_table(table, NULL_CALIBRATIONS, _REMEDY).to_pylist():
         if row["expected_outcome"] is not None:
             expected = Expectation(row["workload"], row["representation"], "gate", row["expected_outcome"])
             told = (

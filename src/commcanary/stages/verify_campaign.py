@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commcanary.artifacts.atomic import writing_only_under
-from commcanary.artifacts.files import read_artifact, read_bytes
+from commcanary.artifacts.files import SUFFIXES, read_artifact, read_bytes
 from commcanary.campaign.freeze import history_faults, is_history
 from commcanary.campaign.layout import SEAL, SUMS, by_products, own_files, sealed_files
 from commcanary.campaign.links import inside
@@ -17,8 +17,9 @@ from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.campaign.receipts import file_sha256
 from commcanary.campaign.restated import STATED, contradictions, other_version
 from commcanary.campaign.seal import SEALS, root_of, sums_of
-from commcanary.errors import Refusal
+from commcanary.errors import CommCanaryError, Refusal
 from commcanary.stages.derivations import derivations
+from commcanary.stages.kinds import kind_of
 from commcanary.stages.same_values import difference
 
 if TYPE_CHECKING:
@@ -75,12 +76,14 @@ def verify_campaign_stage(
         progress(done, len(chosen))
         differs += _derived_again(derivation, results)
     derivable = {path for derivation in every for path in derivation.outputs}
+    not_derived = tuple(file.path for file in seal.files if file.path not in {*derivable, "manifest.json"})
+    differs += _unreadable(not_derived, results)
     return CampaignVerification(
         root=seal.merkle_root,
         files=len(seal.files),
         derived=len(chosen),
         derivable=len(every),
-        not_derived=tuple(file.path for file in seal.files if file.path not in {*derivable, "manifest.json"}),
+        not_derived=not_derived,
         other_version=tuple(other_version(manifest.header)),
         stated=STATED,
         not_sealed=by_products(results),
@@ -129,10 +132,41 @@ def _derived_again(derivation: Derivation, results: Path) -> Iterator[str]:
         try:
             with writing_only_under(scratch):
                 derivation.make(results, scratch)
-        except Refusal as refusal:
-            yield f"{derivation.outputs[0]}: cannot be derived again: {refusal}"
+        except Exception as error:  # whatever a forged input does to a stage, other differences must be told
+            why = str(error) if isinstance(error, CommCanaryError) else f"{type(error).__name__} ({error})"
+            yield from (f"{path}: cannot be derived again: {why}" for path in derivation.outputs)
+            yield from _unreadable(derivation.outputs, results)
             return
         for path in derivation.outputs:
-            found = difference(scratch / path, results / path)
-            if found:
-                yield f"{path}: derived again it differs: {found}"
+            try:
+                found = difference(scratch / path, results / path)
+            except Refusal as refusal:
+                yield f"{path}: {_without_file(refusal)}"
+            else:
+                if found:
+                    yield f"{path}: derived again it differs: {found}"
+
+
+def _unreadable(paths: Iterable[str], results: Path) -> Iterator[str]:
+    """Of ``paths`` those artifacts that cannot be read, each with why; what is no artifact is passed over."""
+    for path in paths:
+        if (results / path).suffix not in SUFFIXES or not (results / path).is_file():
+            continue
+        try:
+            kind = kind_of(results / path)
+        except Refusal as refusal:
+            if _is_artifact(path):
+                yield f"{path}: {_without_file(refusal)}"
+            continue
+        try:
+            read_artifact(results / path, kind)
+        except Refusal as refusal:
+            yield f"{path}: {_without_file(refusal)}"
+
+
+def _is_artifact(path: str) -> bool:
+    return not path.startswith("tables/") and not path.endswith("/param.json")
+
+
+def _without_file(refusal: Refusal) -> str:
+    return ": ".join(part for part in (refusal.place, refusal.found) if part)
