@@ -42,9 +42,27 @@ def plain(value):
     return msgspec.to_builtins(value)
 
 
-def digests_of(workload):
-    """SHA-256 of a workload's source files: a changed one is noticed whatever its modification time."""
-    return [file_sha256(path) for path in PLAN.source_files(workload)]
+def names(files):
+    """Paths as text. Files from outside are params, not inputs: a brace in an input would be a wildcard's."""
+    return [str(path) for path in files]
+
+
+def digests(files):
+    """SHA-256 of source files: a changed one is noticed whatever its modification time."""
+    try:
+        return [file_sha256(path) for path in files]
+    except CommCanaryError as refusal:
+        raise WorkflowError(str(refusal)) from None
+
+
+def config_file(wildcards):
+    """The configuration: a param, not an input, as it counts by what it resolves to."""
+    return str(CONFIG_FILE)
+
+
+def sources_of(wildcards):
+    """The files that a workload's trace is made from."""
+    return PLAN.source_files(wildcards.workload)
 
 
 def before_of(wildcards):
@@ -66,11 +84,18 @@ def is_output(path):
     return folder != "reports" and (folder != "comparisons" or name == "index.json")
 
 
-def growing(mb, mb_per_input_mb, minutes, minutes_per_input_mb):
-    """Memory and time of a job that grow with the size of its input files; a cluster's scheduler asks for them."""
+def growing(mb, mb_per_input_mb, minutes, minutes_per_input_mb, sources=lambda wildcards: ()):
+    """Memory and time of a job that grow with the size of its input files; a cluster's scheduler asks for them.
+
+    ``sources`` are the files from outside that it reads beside its inputs.
+    """
+
+    def size_mb(wildcards, input):
+        return input.size_mb + sum(path.stat().st_size for path in sources(wildcards)) / 2**20
+
     return {
-        "mem_mb": lambda wildcards, input: int(mb + mb_per_input_mb * input.size_mb),
-        "runtime": lambda wildcards, input: int(minutes + minutes_per_input_mb * input.size_mb),
+        "mem_mb": lambda wildcards, input: int(mb + mb_per_input_mb * size_mb(wildcards, input)),
+        "runtime": lambda wildcards, input: int(minutes + minutes_per_input_mb * size_mb(wildcards, input)),
     }
 
 

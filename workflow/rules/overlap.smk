@@ -1,6 +1,5 @@
 rule overlap:
     input:
-        profiles=lambda wildcards: PLAN.overlap_files(wildcards.measurement),
         before=before_of,
     output:
         overlap=f"{RESULTS}/overlap/{{measurement}}.json",
@@ -11,8 +10,9 @@ rule overlap:
     conda:
         "../../environment.yml"
     params:
-        entry=lambda wildcards: plain(PLAN.overlap(wildcards.measurement)),
-        digests=lambda wildcards: [file_sha256(path) for path in PLAN.overlap_files(wildcards.measurement)],
+        entry=lambda wildcards: plain(PLAN.overlap_without_folders(wildcards.measurement)),
+        files=lambda wildcards: names(PLAN.overlap_files(wildcards.measurement)),
+        digests=lambda wildcards: digests(PLAN.overlap_files(wildcards.measurement)),
         code=code_digest("commcanary.stages.overlap"),
     script:
         "../scripts/overlap.py"

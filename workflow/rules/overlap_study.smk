@@ -1,6 +1,4 @@
 rule overlap_study:
-    input:
-        files=lambda wildcards: PLAN.study_files(wildcards.study),
     output:
         study=report(
             f"{RESULTS}/overlap-study/{{study}}.json", caption="../report/overlap_study.rst", category="Overlap"
@@ -12,8 +10,9 @@ rule overlap_study:
     conda:
         "../../environment.yml"
     params:
-        entry=lambda wildcards: plain(PLAN.study(wildcards.study)),
-        digests=lambda wildcards: [file_sha256(path) for path in PLAN.study_files(wildcards.study)],
+        entry=lambda wildcards: plain(PLAN.study_without_folders(wildcards.study)),
+        files=lambda wildcards: names(PLAN.study_files(wildcards.study)),
+        digests=lambda wildcards: digests(PLAN.study_files(wildcards.study)),
         code=code_digest("commcanary.stages.overlap_study"),
     script:
         "../scripts/overlap_study.py"

@@ -1,7 +1,6 @@
 # The last rule: refuses an incomplete campaign, then seals it. Reports and comparisons stand behind their indexes.
 rule seal:
     input:
-        config=ancient(CONFIG_FILE),
         sealed=[f"{RESULTS}/{path}" for path in sealed_files(PLAN) if is_output(path)],
     output:
         seal=f"{RESULTS}/seal.json",
@@ -13,6 +12,7 @@ rule seal:
     conda:
         "../../environment.yml"
     params:
+        config=config_file,
         code=code_digest("commcanary.stages.seal"),
     script:
         "../scripts/seal.py"

@@ -1,6 +1,5 @@
 rule summary:
     input:
-        config=ancient(CONFIG_FILE),
         traces=[f"{RESULTS}/{workload}/trace.parquet" for workload in PLAN.workloads],
         canaries=everywhere("canary.parquet"),
         comparisons=everywhere("comparisons/index.json"),
@@ -29,6 +28,7 @@ rule summary:
     resources:
         **growing(1000, 20, 15, 1),
     params:
+        config=config_file,
         plan=PLAN.resolved,
         code=code_digest("commcanary.stages.summary"),
     script:

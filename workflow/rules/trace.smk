@@ -1,6 +1,4 @@
 rule trace:
-    input:
-        sources=lambda wildcards: PLAN.source_files(wildcards.workload),
     output:
         trace=f"{RESULTS}/{{workload}}/trace.parquet",
     log:
@@ -10,10 +8,11 @@ rule trace:
     conda:
         "../../environment.yml"
     resources:
-        **growing(700, 60, 10, 1),
+        **growing(700, 60, 10, 1, sources_of),
     params:
-        source=lambda wildcards: plain(PLAN.workload(wildcards.workload).source),
-        digests=lambda wildcards: digests_of(wildcards.workload),
+        source=lambda wildcards: plain(PLAN.without_folders(wildcards.workload).source),
+        files=lambda wildcards: names(sources_of(wildcards)),
+        digests=lambda wildcards: digests(sources_of(wildcards)),
         code=code_digest("commcanary.stages.trace"),
     script:
         "../scripts/trace.py"

@@ -6,4 +6,4 @@ from commcanary.stages.summary import summary_stage
 
 with job_log(snakemake.log[0]):
     tables = Path(snakemake.output.cells).parent
-    summary_stage(load_as_started(Path(snakemake.input.config), snakemake.params.plan), tables.parent, tables)
+    summary_stage(load_as_started(Path(snakemake.params.config), snakemake.params.plan), tables.parent, tables)

@@ -71,8 +71,12 @@ def run_engine(
     whose receipts hold are kept. Results go to ``directory / "results"``; ``profile`` is a folder of the repository's
     ``profiles/``, or any folder; ``arguments`` go to the engine as they are. What the engine logs goes to
     ``ENGINE_LOG`` and, line by line, to ``watch``; what a dry run says, as all that goes to stdout, goes where the
-    caller's does. Raises ``Refusal`` where another campaign is running in ``directory``.
+    caller's does. Raises ``Refusal`` where another campaign is running in ``directory``, or where the engine would
+    read its path as a pattern.
     """
+    if "{" in str(directory):
+        found = "has a { in its path, which the workflow engine reads as a pattern in its own folder"
+        raise Refusal("", found, "run in another folder: sources and configuration may stay", file=str(directory))
     root = repository_root()
     folder = root / "profiles" / profile
     if not folder.is_dir():

@@ -153,14 +153,13 @@ def _input_file(workload: str, path: Path) -> InputFile:
 
 
 def _cell_id(plan: Plan, cell: Cell, inputs: tuple[InputFile, ...]) -> str:
-    """Digest of a cell's sources, settings and code; paths of source files do not count, their content does."""
+    """Digest of a cell's sources, settings and code; of source files count content and base name, not the folder."""
     workload = plan.workload(cell.workload)
-    source: dict[str, Any] = msgspec.to_builtins(workload.source)
     representation = plan.representation(cell.workload, cell.representation)
     configurations = plan.configurations(cell.workload)
     made_from = {
         "workload": cell.workload,
-        "source": {key: value for key, value in source.items() if key not in {"path", "profiles"}},
+        "source": plan.without_folders(cell.workload).source,
         "inputs": [file.sha256 for file in inputs if file.workload == cell.workload],
         "representation": representation,
         "configuration": next(c for c in configurations if c.name == cell.configuration),

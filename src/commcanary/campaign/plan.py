@@ -10,8 +10,8 @@ import msgspec
 
 from commcanary.campaign.config import CampaignConfig, Representation, Workload
 from commcanary.campaign.config_file import load_config
-from commcanary.campaign.study_config import study_files
-from commcanary.campaign.workload_sources import files_of
+from commcanary.campaign.study_config import study_files, study_without_folders
+from commcanary.campaign.workload_sources import files_of, without_folders
 from commcanary.replay.configuration import Configuration, Protocol
 from commcanary.units import ns_from_us
 
@@ -56,8 +56,17 @@ class Plan:
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """The configuration with every default as plain data, but ``freeze``, which results are not made from."""
-        config: dict[str, Any] = msgspec.to_builtins(self.config)
+        """The configuration with every default as plain data, as results are made from it.
+
+        That is without ``freeze``, and with the base names of source files: folders say nothing about their content.
+        """
+        named = msgspec.structs.replace(
+            self.config,
+            workloads=tuple(self.without_folders(name) for name in self.workloads),
+            overlap=tuple(self.overlap_without_folders(name) for name in self.overlaps),
+            overlap_studies=tuple(self.study_without_folders(name) for name in self.studies),
+        )
+        config: dict[str, Any] = msgspec.to_builtins(named)
         del config["freeze"]
         return config
 
@@ -75,6 +84,11 @@ class Plan:
         """The measurement of overlap called ``name``."""
         return next(entry for entry in self.config.overlap if entry.name == name)
 
+    def overlap_without_folders(self, name: str) -> OverlapConfig:
+        """The measurement called ``name``, its profiles by their base names."""
+        entry = self.overlap(name)
+        return msgspec.structs.replace(entry, source=without_folders(entry.source))
+
     def overlap_files(self, name: str) -> tuple[Path, ...]:
         """The profiles of a measurement, resolved against the configuration's folder."""
         return tuple(self.folder / file for file in files_of(self.overlap(name).source).values())
@@ -88,6 +102,10 @@ class Plan:
         """The study called ``name``."""
         return next(study for study in self.config.overlap_studies if study.name == name)
 
+    def study_without_folders(self, name: str) -> StudyConfig:
+        """The study called ``name``, its files by their base names."""
+        return study_without_folders(self.study(name))
+
     def study_files(self, name: str) -> tuple[Path, ...]:
         """The files of a study in the order of its keys, resolved against the configuration's folder."""
         return tuple(self.folder / file for file in study_files(self.study(name)).values())
@@ -100,6 +118,11 @@ class Plan:
     def workload(self, name: str) -> Workload:
         """The workload called ``name``."""
         return next(workload for workload in self.config.workloads if workload.name == name)
+
+    def without_folders(self, name: str) -> Workload:
+        """The workload called ``name``, the files of its source by their base names."""
+        workload = self.workload(name)
+        return msgspec.structs.replace(workload, source=without_folders(workload.source))
 
     def representations(self, workload: str) -> tuple[Representation, ...]:
         """Representations of a workload: its own list, else the campaign's."""

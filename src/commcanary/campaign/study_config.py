@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated
 
 import msgspec
@@ -24,11 +25,17 @@ class StudyConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     ignore_kernels: tuple[str, ...] = ()
 
 
+_WAYS = ("compute", "communication", "overlapped")
+
+
 def study_files(study: StudyConfig) -> dict[str, str]:
     """The files of a study, as configured, by the path of the key that names each."""
-    found = {
-        f"{key}[{number}]": name
-        for key in ("compute", "communication", "overlapped")
-        for number, name in enumerate(getattr(study, key))
-    }
+    found = {f"{key}[{number}]": name for key in _WAYS for number, name in enumerate(getattr(study, key))}
     return found if study.correctness is None else {**found, "correctness": study.correctness}
+
+
+def study_without_folders(study: StudyConfig) -> StudyConfig:
+    """``study`` with base names in place of the paths of its files."""
+    correctness = None if study.correctness is None else PurePath(study.correctness).name
+    named = {key: tuple(PurePath(name).name for name in getattr(study, key)) for key in _WAYS}
+    return msgspec.structs.replace(study, correctness=correctness, **named)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from pathlib import PurePath
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -138,6 +139,8 @@ Source = (
     | CaptureSource
 )
 
+S = TypeVar("S", bound=msgspec.Struct)
+
 _FILES = ("path", "profiles", "exports", "traces", "groups", "dumps", "records", "logs")
 """Keys that name files."""
 
@@ -152,3 +155,15 @@ def files_of(source: Source) -> dict[str, str]:
         else:
             found |= {f"{key}[{number}]": name for number, name in enumerate(value)}
     return found
+
+
+def without_folders(source: S) -> S:
+    """``source`` with base names in place of the paths of its files: what it says wherever they lie."""
+    named: dict[str, Any] = {}
+    for key in _FILES:
+        value = getattr(source, key, None)
+        if isinstance(value, str):
+            named[key] = PurePath(value).name
+        elif value is not None:
+            named[key] = tuple(PurePath(name).name for name in value)
+    return msgspec.structs.replace(source, **named)
