@@ -41,8 +41,8 @@ HOSTILE: dict[str, tuple[Change, str]] = {
         "config.configurations[1].name: no campaign has this: is '../../../../../out' (names become files",
     ),
     "a configuration called by an absolute path": (
-        at("configurations", 1, "name", value="/tmp/out"),
-        "config.configurations[1].name: no campaign has this: is '/tmp/out'",
+        at("configurations", 1, "name", value="/out"),
+        "config.configurations[1].name: no campaign has this: is '/out'",
     ),
     "a workload's own configuration elsewhere": (
         at("workloads", 0, "configurations", value=[{"name": "baseline"}, {"name": "../out"}]),

@@ -239,6 +239,27 @@ def test_an_incomplete_campaign_is_not_sealed(results: Path) -> None:
         seal_stage(results)
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["made/canary/behavior.json", "made/canary/param.json", "expectations.json", "report.html", "tables/wide.csv"],
+)
+def test_what_does_not_follow_is_not_sealed_by_hand(
+    results: Path, path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The workflow vouches for what its last rule seals; here nothing does."""
+    before = (results / "seal.json").read_bytes()
+    data = (results / path).read_bytes()
+    (results / path).write_bytes(data[: len(data) // 2])
+    assert run(["campaign", "seal", str(results)]) == 3
+    said = capsys.readouterr().err
+    assert f" do not follow from what lies there: {path}: " in said
+    assert said.count("\n") == 1
+    assert (results / "seal.json").read_bytes() == before
+    (results / path).write_bytes(data)
+    assert run(["campaign", "seal", str(results)]) == 0
+    assert (results / "seal.json").read_bytes() == before
+
+
 def test_leftovers_are_set_aside_and_half_files_removed_so_that_the_root_is_that_of_a_fresh_run(
     results: Path, sealed: Path
 ) -> None:

@@ -104,10 +104,12 @@ def status(results: Results) -> int:
 
 @app.command("seal")
 def seal(results: Results) -> None:
-    """Seal a complete campaign: digests of all outputs, one Merkle root. The workflow's last rule does the same."""
-    from commcanary.stages.seal import seal_stage
+    """Seal a complete campaign whose results all follow from its inputs: digests of all outputs, one Merkle root."""
+    from commcanary.reporting.derivations import reporting_derivations
+    from commcanary.stages.seal import checked_seal_stage
 
-    sealed = seal_stage(results)
+    with working(f"deriving {results} again") as progress:
+        sealed = checked_seal_stage(results, reporting_derivations, progress)
     say(f"sealed {len(sealed.files)} files of campaign {sealed.campaign}: root {sealed.merkle_root}")
 
 

@@ -16,10 +16,15 @@ from commcanary.campaign.plan import Plan
 from commcanary.campaign.restated import contradictions
 from commcanary.campaign.seal import SEALS, seal_of, sums_of
 from commcanary.errors import IntegrityRefusal
+from commcanary.stages.derivations import derivations
+from commcanary.stages.derived_again import derived_again
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from commcanary.campaign.manifest import Manifest
     from commcanary.campaign.seal import Seal
+    from commcanary.stages.derivations import Derivation
 
 
 def seal_stage(results: Path, config_path: Path | None = None) -> Seal:
@@ -34,9 +39,7 @@ def seal_stage(results: Path, config_path: Path | None = None) -> Seal:
     manifest = stored.header
     if config_path is not None:
         _refuse_changed(manifest, config_path, results)
-    plan = plan_of(manifest, results)
-    _refuse_contradictions(stored, plan, results)
-    refuse_incomplete(plan, results)
+    plan = _finished_plan(stored, results)
     expected = sealed_files(plan)
     missing = [path for path in expected if not (results / path).is_file()]
     if missing:
@@ -51,6 +54,33 @@ def seal_stage(results: Path, config_path: Path | None = None) -> Seal:
     return seal
 
 
+def checked_seal_stage(
+    results: Path,
+    more: Callable[[Plan], Iterable[Derivation]],
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Seal:
+    """Seal what no workflow vouches for: every result is derived again first, as ``verify_campaign_stage`` does.
+
+    Raises ``IntegrityRefusal`` naming the first that do not follow from what lies there, beside what ``seal_stage``
+    raises; nothing is written then.
+    """
+    plan = _finished_plan(read_artifact(results / "manifest.json", MANIFEST), results)
+    every = [*derivations(plan), *more(plan)]
+    differs: list[str] = []
+    for done, derivation in enumerate(every):
+        progress(done, len(every))
+        differs += derived_again(derivation, results)
+    if differs:
+        more_of_them = f" and {len(differs) - 3} more" if len(differs) > 3 else ""
+        raise IntegrityRefusal(
+            "results",
+            f"{len(differs)} do not follow from what lies there: {'; '.join(differs[:3])}{more_of_them}",
+            "run the campaign again",
+            file=str(results),
+        )
+    return seal_stage(results)
+
+
 def _refuse_changed(manifest: Manifest, config_path: Path, results: Path) -> None:
     found = differences(manifest, manifest_of(Plan.load(config_path)))
     if found:
@@ -63,12 +93,15 @@ def _refuse_changed(manifest: Manifest, config_path: Path, results: Path) -> Non
         )
 
 
-def _refuse_contradictions(stored: Stored[Manifest], plan: Plan, results: Path) -> None:
+def _finished_plan(stored: Stored[Manifest], results: Path) -> Plan:
+    plan = plan_of(stored.header, results)
     found = (*contradictions(stored.header, plan), *history_faults(results, stored.content_id))
     if found:
         raise IntegrityRefusal(
             "", f"was changed by hand: {'; '.join(found[:3])}", "run the campaign again", file=str(results)
         )
+    refuse_incomplete(plan, results)
+    return plan
 
 
 def _set_aside(results: Path, expected: tuple[str, ...], manifest: str) -> None:

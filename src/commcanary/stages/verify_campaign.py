@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import random
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commcanary.artifacts.atomic import writing_only_under
-from commcanary.artifacts.files import SUFFIXES, read_artifact, read_bytes
+from commcanary.artifacts.files import read_artifact, read_bytes
 from commcanary.campaign.freeze import history_faults, is_history
 from commcanary.campaign.layout import SEAL, SUMS, by_products, own_files, sealed_files
 from commcanary.campaign.links import inside
@@ -17,13 +14,13 @@ from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.campaign.receipts import file_sha256
 from commcanary.campaign.restated import STATED, contradictions, other_version
 from commcanary.campaign.seal import SEALS, root_of, sums_of
-from commcanary.errors import CommCanaryError, Refusal
+from commcanary.errors import Refusal
 from commcanary.stages.derivations import derivations
-from commcanary.stages.kinds import kind_of
-from commcanary.stages.same_values import difference
+from commcanary.stages.derived_again import derived_again, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from commcanary.campaign.plan import Plan
     from commcanary.campaign.seal import Seal
@@ -74,10 +71,10 @@ def verify_campaign_stage(
     chosen = every if sample is None else random.Random(seed).sample(every, min(sample, len(every)))
     for done, derivation in enumerate(chosen):
         progress(done, len(chosen))
-        differs += _derived_again(derivation, results)
+        differs += derived_again(derivation, results)
     derivable = {path for derivation in every for path in derivation.outputs}
     not_derived = tuple(file.path for file in seal.files if file.path not in {*derivable, "manifest.json"})
-    differs += _unreadable(not_derived, results)
+    differs += unreadable(not_derived, results)
     return CampaignVerification(
         root=seal.merkle_root,
         files=len(seal.files),
@@ -122,51 +119,3 @@ def _coverage(seal: Seal, manifest: str, plan: Plan) -> Iterator[str]:
     expected, sealed = set(sealed_files(plan)), {file.path for file in seal.files}
     yield from (f"{path}: expected by the manifest, not in the seal" for path in sorted(expected - sealed))
     yield from (f"{path}: in the seal, not expected by the manifest" for path in sorted(sealed - expected))
-
-
-def _derived_again(derivation: Derivation, results: Path) -> Iterator[str]:
-    if not all((results / path).is_file() for path in derivation.outputs):
-        return  # named as missing already
-    with tempfile.TemporaryDirectory() as folder:
-        scratch = Path(folder)
-        try:
-            with writing_only_under(scratch):
-                derivation.make(results, scratch)
-        except Exception as error:  # whatever a forged input does to a stage, other differences must be told
-            why = str(error) if isinstance(error, CommCanaryError) else f"{type(error).__name__} ({error})"
-            yield from (f"{path}: cannot be derived again: {why}" for path in derivation.outputs)
-            yield from _unreadable(derivation.outputs, results)
-            return
-        for path in derivation.outputs:
-            try:
-                found = difference(scratch / path, results / path)
-            except Refusal as refusal:
-                yield f"{path}: {_without_file(refusal)}"
-            else:
-                if found:
-                    yield f"{path}: derived again it differs: {found}"
-
-
-def _unreadable(paths: Iterable[str], results: Path) -> Iterator[str]:
-    """Of ``paths`` those artifacts that cannot be read, each with why; what is no artifact is passed over."""
-    for path in paths:
-        if (results / path).suffix not in SUFFIXES or not (results / path).is_file():
-            continue
-        try:
-            kind = kind_of(results / path)
-        except Refusal as refusal:
-            if _is_artifact(path):
-                yield f"{path}: {_without_file(refusal)}"
-            continue
-        try:
-            read_artifact(results / path, kind)
-        except Refusal as refusal:
-            yield f"{path}: {_without_file(refusal)}"
-
-
-def _is_artifact(path: str) -> bool:
-    return not path.startswith("tables/") and not path.endswith("/param.json")
-
-
-def _without_file(refusal: Refusal) -> str:
-    return ": ".join(part for part in (refusal.place, refusal.found) if part)
