@@ -59,3 +59,52 @@ def test_any_source_becomes_a_campaign(tmp_path: Path, files: list[str], kind: s
     assert source.__struct_config__.tag == kind
     key = {"nsys": "exports", "flight-recorder": "dumps", "nccl-inspector": "records", "nccl-log": "logs"}[kind]
     assert list(files_of(source)) == [f"{key}[{i}]" for i in range(len(files))]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rank{0} {x}.json",
+        "a: b # c, d.json",
+        "'q\" \\.json",
+        "*[b]? ~ $HOME &x.json",
+        "- y.json",
+        "~.json",
+        "tab\tand\nline.json",
+        "\u00fcn\u0131c\u00f6de \x85\u2028.json",
+        " blank .json",
+    ],
+)
+@pytest.mark.parametrize("kind", ["trace", "profile"])
+def test_a_file_may_be_called_anything(tmp_path: Path, name: str, kind: str) -> None:
+    folder = tmp_path / f"in {name}"
+    folder.mkdir()
+    if kind == "trace":
+        assert run(["synth", "mixed", "--events", "5", "-o", str(folder / name)]) == 0
+    else:
+        name += ".gz"
+        profile = Path(__file__).resolve().parents[2] / "resources" / "one_job" / "rank0.pt.trace.json.gz"
+        (folder / name).write_bytes(profile.read_bytes())
+    config = tmp_path / "mine.yaml"
+    assert run(["campaign", "new", "--from", str(folder / name), "-o", str(config)]) == 0
+    assert list(files_of(load_config(config).workloads[0].source).values()) == [f"in {folder.name[3:]}/{name}"]
+
+
+@pytest.mark.parametrize("stem", ["123", "1e5", "true", "null", "2020-01-01", "tables", "Logs", "a" * 200, "0x1f", "y"])
+def test_a_configuration_may_be_called_anything(tmp_path: Path, stem: str) -> None:
+    trace, config = tmp_path / "trace.json", tmp_path / f"{stem}.yaml"
+    assert run(["synth", "mixed", "--events", "5", "-o", str(trace)]) == 0
+    assert run(["campaign", "new", "--from", str(trace), "-o", str(config)]) == 0
+    assert stem[:60] in load_config(config).campaign
+
+
+def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace, config = tmp_path / "trace.json", tmp_path / "mine.yaml"
+    assert run(["synth", "mixed", "--events", "5", "-o", str(trace)]) == 0
+    odd = trace.rename(tmp_path / "caf\udce9.json")
+    capsys.readouterr()
+    assert run(["campaign", "new", "--from", str(odd), "-o", str(config)]) == 3
+    error = capsys.readouterr().err
+    assert "not UTF-8" in error
+    assert error.count("\n") == 1
+    assert not config.exists()

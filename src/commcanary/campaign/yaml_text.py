@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -16,6 +18,7 @@ MAX_YAML_BYTES = 2**20
 """A configuration is written by hand: what is longer is something else, and YAML is slow to read."""
 MAX_VALUES = 200_000
 """Values of one document with every alias written out."""
+_BARE = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*[A-Za-z0-9_./-]|[A-Za-z0-9_]")
 
 
 def load_yaml(path: Path) -> Any:
@@ -52,6 +55,18 @@ def load_yaml(path: Path) -> Any:
         raise InputRefusal("text", "is nested too deep", "correct the YAML", file=str(path)) from error
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise InputRefusal("text", str(error).splitlines()[0], "correct the YAML", file=str(path)) from error
+
+
+def yaml_text_of(text: str) -> str:
+    """``text`` as it is written in YAML, between braces too: bare where that can be read as nothing else, else quoted.
+
+    Raises ``InputRefusal`` for what no UTF-8 file can hold, as the name of a file may be.
+    """
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InputRefusal("", "its name is not UTF-8, as a configuration is", "give it another name", file=text)
+    if _BARE.fullmatch(text) and yaml.safe_load(text) == text:
+        return text
+    return str(yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf)).rstrip("\n")
 
 
 class _StrictLoader(yaml.SafeLoader):

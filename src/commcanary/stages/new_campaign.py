@@ -13,6 +13,7 @@ from commcanary.artifacts.atomic import write_text
 from commcanary.artifacts.events import UNKNOWN
 from commcanary.artifacts.files import SUFFIXES, format_of
 from commcanary.artifacts.trace import TRACE_FORMAT
+from commcanary.campaign.names import TAKEN_IN_CAMPAIGN, TAKEN_IN_RESULTS
 from commcanary.campaign.workload_sources import (
     ChakraSource,
     FlightRecorderSource,
@@ -21,6 +22,7 @@ from commcanary.campaign.workload_sources import (
     NcclLogSource,
     NsysSource,
 )
+from commcanary.campaign.yaml_text import yaml_text_of
 from commcanary.errors import InputRefusal, Refusal, UsageError
 from commcanary.replay.configuration import NAMED
 from commcanary.replay.model import DEFAULT_MODEL, model_named
@@ -44,6 +46,7 @@ _WHY_UNKNOWN = {
 }
 
 
+_LONGEST_NAME = 60
 CLOSED_LOOP = "closed-loop-v1"
 _NO_CLOSED_LOOP = f"  # The source does not know the compute before each collective, which {CLOSED_LOOP} needs."
 
@@ -57,7 +60,7 @@ def new_campaign_stage(files: Sequence[Path], output: Path) -> str:
         raise UsageError(f"{output}: the name must end in .yaml")
     if output.exists():
         raise InputRefusal("", "is there already", "choose another name or remove it", file=str(output))
-    name = re.sub(r"[^A-Za-z0-9._-]", "-", output.stem).lstrip("._-") or "campaign"
+    name = _name(output)
     traces = [_is_trace(path) for path in files]
     if traces[0]:
         if len(files) > 1:
@@ -68,6 +71,12 @@ def new_campaign_stage(files: Sequence[Path], output: Path) -> str:
         source, trace = _imported(files, output, name)
     write_text(output, _text(name, source, trace))
     return name
+
+
+def _name(output: Path) -> str:
+    """A name for campaign and workload out of the file's, none that the results need themselves."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", output.stem).lstrip("._-")[:_LONGEST_NAME] or "campaign"
+    return f"my-{name}" if name.casefold() in (*TAKEN_IN_RESULTS, *TAKEN_IN_CAMPAIGN) else name
 
 
 class _Kind(NamedTuple):
@@ -141,7 +150,7 @@ def _is_trace(path: Path) -> bool:
 
 
 def _from(output: Path, path: Path) -> str:
-    return os.path.relpath(path.resolve(), output.resolve().parent)
+    return yaml_text_of(os.path.relpath(path.resolve(), output.resolve().parent))
 
 
 def _text(name: str, source: Sequence[str], trace: Trace) -> str:
@@ -171,7 +180,7 @@ def _text(name: str, source: Sequence[str], trace: Trace) -> str:
         [
             f"# Campaign {name}: {len(trace)} events on {len(trace.events.groups)} process groups.",
             "# Every key is explained in config/README.md.",
-            f"campaign: {name}",
+            f"campaign: {yaml_text_of(name)}",
             "",
             "# What the job would run under; the first is what the others are compared against.",
             "configurations:",
@@ -185,7 +194,7 @@ def _text(name: str, source: Sequence[str], trace: Trace) -> str:
             "  - {name: stratified, method: stratified, strata_per_group: 4}",
             "",
             "workloads:",
-            f"  - name: {name}",
+            f"  - name: {yaml_text_of(name)}",
             *(f"    {line}" for line in source),
             *assume,
             f"    expect: {{canary: {status}}}",
