@@ -102,7 +102,7 @@ def test_a_failed_cell_stops_no_other_and_is_named_at_the_end(tmp_path: Path) ->
     assert not (results / "tables").exists()
     last = done.stderr[done.stderr.index("failed: ") :]
     assert "failed: replay unknown.canary.0 (results/tiny/logs/replay/unknown.canary.0.log)\n  commcanary: " in last
-    assert "--assume" in last
+    assert "assume: {" in last
     assert started_jobs(tmp_path).count("replay") == 3  # the failed one twice, as the profile's retries say
     assert "attempts failed" in done.stderr
     status = subprocess.run(

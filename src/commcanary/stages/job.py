@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commcanary.errors import CommCanaryError
+from commcanary.stages.configured import as_configured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 @contextmanager
 def job_log(path: str) -> Iterator[None]:
     """Send what the stage prints to the log at ``path``; end the process with the refusal's exit code.
+
+    A refusal speaks of the configuration's keys, for jobs are a campaign's and have no options.
 
     The last line is "done", or says what failed; a log without one is of a job that was killed. The engine
     shows it for failed jobs.
@@ -27,7 +30,7 @@ def job_log(path: str) -> Iterator[None]:
         try:
             yield
         except CommCanaryError as error:
-            print(f"commcanary: {error}", file=stream, flush=True)
+            print(f"commcanary: {as_configured(str(error))}", file=stream, flush=True)
             sys.exit(error.exit_code)
         except Exception:
             traceback.print_exc(file=stream)
