@@ -10,7 +10,9 @@ import pytest
 
 from commcanary.artifacts.files import read_artifact
 from commcanary.artifacts.trace_exchange import TRACE
+from commcanary.artifacts.trace_table import to_stored
 from commcanary.errors import EXIT_REFUSED, InputRefusal
+from commcanary.sources.synthetic.registry import synthetic
 
 EVENT = {"op": "all_reduce", "bytes": 1024, "ranks": 2}
 
@@ -210,3 +212,14 @@ def test_texts(tmp_path: Path, data: bytes, place: str, found: str) -> None:
     assert refusal.place.startswith(place)
     assert found in refusal.found
     assert refusal.remedy
+
+
+@pytest.mark.parametrize(("limit", "things"), [("MAX_SIGNATURES", "operations"), ("MAX_GROUPS", "process groups")])
+def test_a_trace_that_no_reader_would_take_is_not_stored(
+    limit: str, things: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = synthetic("mixed", 1, 40)
+    to_stored(trace)
+    monkeypatch.setattr(f"commcanary.artifacts.trace_table.{limit}", 0)
+    with pytest.raises(InputRefusal, match=f"more than 0 different {things}"):
+        to_stored(trace)

@@ -17,7 +17,7 @@ from commcanary.artifacts.trace import Trace, TraceHeader
 from commcanary.artifacts.trace_checks import check_trace
 from commcanary.artifacts.trace_columns import SIGNATURE_COLUMNS, TRACE_SCHEMA, StoredTrace, trace_table
 from commcanary.artifacts.trace_ids import check_ids
-from commcanary.artifacts.trace_limits import MAX_SIGNATURES, check_fits
+from commcanary.artifacts.trace_limits import MAX_GROUPS, MAX_SIGNATURES, check_fits
 from commcanary.errors import InputRefusal
 
 if TYPE_CHECKING:
@@ -27,7 +27,12 @@ _REMEDY = "correct the row or export the trace again"
 
 
 def to_stored(trace: Trace) -> Stored[TraceHeader]:
-    """Header and table of a trace; table columns as ``TRACE_SCHEMA``, one row per event."""
+    """Header and table of a trace; table columns as ``TRACE_SCHEMA``, one row per event.
+
+    Raises ``InputRefusal`` for a trace of more different operations or groups than a reader would take.
+    """
+    check_fits(len(trace.events.signatures), MAX_SIGNATURES, "events", "operations")
+    check_fits(len(trace.header.groups), MAX_GROUPS, "groups", "process groups")
     return Stored(trace.header, trace_table(trace))
 
 
