@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from commcanary.artifacts.canary_exchange import CANARY
 from commcanary.artifacts.files import read_artifact
 from commcanary.campaign.layout import report_file
+from commcanary.campaign.links import is_own_file
 from commcanary.campaign.logs import LAST_WORD, last_words
 from commcanary.campaign.provenance import code_digest
 from commcanary.campaign.receipts import REPLAY, cell_id, cell_settings, file_sha256, read_receipt
@@ -86,7 +87,7 @@ def _failed_logs(results: Path, workload: str, representation: str) -> list[Path
     """Logs of the stages behind a representation's cells that end in a failure."""
     names = (f"{workload}.log", f"{workload}.{representation}.log", f"{workload}.{representation}.[0-9]*.log")
     logs = (log for stage in _CHAIN for name in names for log in sorted((results / "logs" / stage).glob(name)))
-    return [log for log in logs if last_words(log) not in ([], [LAST_WORD])]
+    return [log for log in logs if is_own_file(results, log) and last_words(log) not in ([], [LAST_WORD])]
 
 
 def _state(plan: Plan, results: Path, cell: Cell, canary: str | Refusal, code: str) -> CellState:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import commcanary
 from commcanary.campaign.cells import reopen
 from commcanary.campaign.kernel_cache import kernel_cache
+from commcanary.campaign.links import own_place, refuse_links_out
 from commcanary.campaign.logs import ENGINE_LOG
 from commcanary.errors import Refusal, StorageRefusal, UsageError
 
@@ -71,8 +72,8 @@ def run_engine(
     whose receipts hold are kept. Results go to ``directory / "results"``; ``profile`` is a folder of the repository's
     ``profiles/``, or any folder; ``arguments`` go to the engine as they are. What the engine logs goes to
     ``ENGINE_LOG`` and, line by line, to ``watch``; what a dry run says, as all that goes to stdout, goes where the
-    caller's does. Raises ``Refusal`` where another campaign is running in ``directory``, or where the engine would
-    read its path as a pattern.
+    caller's does. Raises ``Refusal`` where another campaign is running in ``directory``, where the engine would read
+    its path as a pattern, and for a link that leads out of the results.
     """
     if "{" in str(directory):
         found = "has a { in its path, which the workflow engine reads as a pattern in its own folder"
@@ -86,6 +87,9 @@ def run_engine(
         raise UsageError(f"--profile {profile}: no such profile; known are {known}")
     base = [sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")]
     base += ["--configfile", str(config.resolve()), "--workflow-profile", str(folder)]
+    for place in (directory / LOCK, directory / "results" / ".numba"):
+        own_place(directory / "results", place)
+    refuse_links_out(directory / "results" / plan.name)
     with _only_one(directory) as held:
         _remove_stale_lock(directory, base)
         command = [*base, "--rerun-incomplete", *(["--forceall"] if everything else []), *arguments]
@@ -98,7 +102,7 @@ def run_engine(
         records = directory / _RECORDS / plan.name
         if not (results / "manifest.json").is_file():
             _note(records)
-        with _fresh(results / ENGINE_LOG) as log:
+        with _fresh(own_place(results, results / ENGINE_LOG)) as log:
             engine = subprocess.Popen(
                 command, cwd=directory, env=engine_environment(directory), pass_fds=(held,), stderr=log
             )

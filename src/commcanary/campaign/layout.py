@@ -35,7 +35,8 @@ def own_files(results: Path) -> tuple[str, ...]:
     beside = {path for pattern in _BESIDE for path in results.glob(pattern)}
     beside |= set((results / "manifests").glob("[0-9]*-*.json"))
     found = (path for path in results.rglob("*") if path.is_symlink() or not path.is_dir())
-    names = (path.relative_to(results).as_posix() for path in found if path not in beside)
+    known = {path for path in beside if path.is_file() and not path.is_symlink()}
+    names = (path.relative_to(results).as_posix() for path in found if path not in known)
     return tuple(sorted(name for name in names if name not in _AT_THE_TOP and not name.startswith("superseded/")))
 
 

@@ -28,6 +28,11 @@ def inside(folder: Path, name: str) -> Path:
     return path
 
 
+def is_own_file(folder: Path, path: Path) -> bool:
+    """Whether ``path`` is a regular file, and in ``folder``: neither a pipe that a reader waits at, nor elsewhere."""
+    return path.is_file() and not leads_out(folder, path)
+
+
 def own_place(folder: Path, path: Path) -> Path:
     """``path`` below ``folder``, to be written.
 

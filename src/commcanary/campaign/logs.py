@@ -8,11 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from commcanary.campaign.links import is_own_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 LAST_WORD = "done"
+_TAIL_BYTES = 2**16
+"""How much of a log's end is read for its last lines."""
 ENGINE_LOG = "logs/engine.log"
 """All that the engine said in the last run, in the folder of the results."""
 
@@ -29,14 +33,17 @@ class UnfinishedJob:
 
 def last_words(log: Path, count: int = 1) -> list[str]:
     """The last ``count`` lines of a log that are not empty."""
-    text = log.read_text(encoding="utf-8", errors="replace")
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+        text = stream.read(_TAIL_BYTES).decode("utf-8", "replace")
     return [line.rstrip() for line in text.splitlines() if line.strip()][-count:]
 
 
 def unfinished_jobs(results: Path, since: float, lines: int = 3) -> Iterator[UnfinishedJob]:
     """Jobs in ``results`` that wrote their log after ``since`` (seconds since the epoch) and did not end well."""
     folder = results / "logs"
-    for log in sorted(set(folder.rglob("*.log")) - {results / ENGINE_LOG}):
+    logs = (log for log in folder.rglob("*.log") if log != results / ENGINE_LOG and is_own_file(results, log))
+    for log in sorted(logs):
         words = last_words(log, lines)
         if log.stat().st_mtime >= since and words[-1:] != [LAST_WORD]:
             inside = log.relative_to(folder)

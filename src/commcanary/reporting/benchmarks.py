@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from commcanary.artifacts.files import read_bytes
+from commcanary.errors import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,7 +45,11 @@ def seconds_by_rule(jobs: Iterable[Job]) -> tuple[tuple[str, int, float], ...]:
 
 
 def _job(path: Path) -> Job | None:
-    rows = list(csv.DictReader(io.StringIO(read_bytes(path).decode("utf-8", "replace")), delimiter="\t"))
+    try:
+        text = read_bytes(path).decode("utf-8", "replace")
+    except Refusal:
+        return None
+    rows = list(csv.DictReader(io.StringIO(text), delimiter="\t"))
     seconds = _number(rows[0].get("s")) if rows else None
     if seconds is None:
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from commcanary.artifacts.files import read_artifact
 from commcanary.campaign.layout import SEAL
-from commcanary.campaign.manifest import MANIFEST
+from commcanary.campaign.manifest import MANIFEST, plan_of
 from commcanary.campaign.seal import SEALS
 from commcanary.errors import IntegrityRefusal, Refusal, StorageRefusal
 from commcanary.reporting.expected import Expected, expected
@@ -70,7 +70,7 @@ def _row(folder: Path) -> CampaignRow:
     gates = read_null_calibrations(folder / "tables" / "null_calibrations.parquet")
     return CampaignRow(
         name=folder.name,
-        title=manifest.config.get("title", ""),
+        title=plan_of(manifest, folder).config.title,
         cells=len(manifest.cells),
         root=seal.merkle_root,
         statuses=tuple(Counter(str(row.status) for row in representations).most_common()),

@@ -8,6 +8,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from commcanary.campaign.links import own_place
 from commcanary.errors import CommCanaryError
 from commcanary.stages.configured import as_configured
 
@@ -25,6 +26,11 @@ def job_log(path: str) -> Iterator[None]:
     shows it for failed jobs.
     """
     log = Path(path)
+    try:
+        own_place(_holder(log), log)
+    except CommCanaryError as error:  # where there is no log to say it in
+        print(f"commcanary: {error}", file=sys.stderr, flush=True)
+        sys.exit(error.exit_code)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w", encoding="utf-8") as stream, redirect_stdout(stream), redirect_stderr(stream):
         try:
@@ -36,3 +42,8 @@ def job_log(path: str) -> Iterator[None]:
             traceback.print_exc(file=stream)
             raise
         print("done", file=stream)
+
+
+def _holder(log: Path) -> Path:
+    """The folder that the log belongs to, which may be a link: ``results/NAME`` for ``results/NAME/logs/RULE/...``."""
+    return next((folder.parent for folder in log.parents if folder.name == "logs"), log.parent)

@@ -11,6 +11,7 @@ from commcanary.artifacts.stored import Stored
 from commcanary.campaign.cells import refuse_incomplete
 from commcanary.campaign.freeze import ChangeRefusal, differences, history_faults
 from commcanary.campaign.layout import SEAL, SUMS, own_files, sealed_files
+from commcanary.campaign.links import own_place, refuse_links_out
 from commcanary.campaign.manifest import MANIFEST, manifest_of, plan_of
 from commcanary.campaign.plan import Plan
 from commcanary.campaign.restated import contradictions
@@ -31,14 +32,15 @@ def seal_stage(results: Path, config_path: Path | None = None) -> Seal:
     """Write ``seal.json`` and ``seal.sha256`` over every output of the campaign in the folder ``results``.
 
     Files that the manifest in force knows nothing of (of an earlier configuration) are moved to
-    ``superseded/``. Raises ``IntegrityRefusal`` for an incomplete campaign, for a manifest
-    that contradicts itself or its history and, where ``config_path`` is
-    given, for one whose inputs changed while it ran; nothing is written then.
+    ``superseded/``. Raises ``IntegrityRefusal`` for an incomplete campaign, for a manifest that contradicts
+    itself or its history and, where ``config_path`` is given, for one whose inputs changed while it ran;
+    ``StorageRefusal`` for a link that leads out of the folder. Nothing is written then.
     """
     stored = read_artifact(results / "manifest.json", MANIFEST)
     manifest = stored.header
     if config_path is not None:
         _refuse_changed(manifest, config_path, results)
+    refuse_links_out(results)
     plan = _finished_plan(stored, results)
     expected = sealed_files(plan)
     missing = [path for path in expected if not (results / path).is_file()]
@@ -110,6 +112,6 @@ def _set_aside(results: Path, expected: tuple[str, ...], manifest: str) -> None:
         if path.name.startswith(".") and path.suffix == ".tmp":
             path.unlink()  # half a file that a killed job left
             continue
-        aside = results / "superseded" / manifest[:12] / name
+        aside = own_place(results, results / "superseded" / manifest[:12] / name)
         aside.parent.mkdir(parents=True, exist_ok=True)
         Path(path).rename(aside)
