@@ -78,7 +78,7 @@ def test_a_campaign_that_cannot_be_read_is_named_and_the_others_are_shown(tmp_pa
     assert "1 sealed campaign." in text
     not_read = text.partition("Not read")[2].partition("Representations of all")[0]
     assert "two: " in not_read
-    assert "(two/tables/representations.parquet)" in not_read
+    assert "two: two/tables/representations.parquet: cannot be read (No such file or directory)" in not_read
     assert "three: three/seal.json: " in not_read
     assert str(tmp_path) not in text
 
