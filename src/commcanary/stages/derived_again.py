@@ -23,7 +23,8 @@ def derived_again(derivation: Derivation, results: Path) -> Iterator[str]:
 
     Outputs that are not there are passed over.
     """
-    if not all((results / path).is_file() for path in derivation.outputs):
+    outputs = [path for path in derivation.outputs if (results / path).is_file()]
+    if not outputs:
         return
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
@@ -32,10 +33,10 @@ def derived_again(derivation: Derivation, results: Path) -> Iterator[str]:
                 derivation.make(results, scratch)
         except Exception as error:  # whatever a forged input does to a stage, other differences must be told
             why = str(error) if isinstance(error, CommCanaryError) else f"{type(error).__name__} ({error})"
-            yield from (f"{path}: cannot be derived again: {why}" for path in derivation.outputs)
-            yield from unreadable(derivation.outputs, results)
+            yield from (f"{path}: cannot be derived again: {why}" for path in outputs)
+            yield from unreadable(outputs, results)
             return
-        for path in derivation.outputs:
+        for path in outputs:
             try:
                 found = difference(scratch / path, results / path)
             except Refusal as refusal:
