@@ -40,7 +40,6 @@ def seal_stage(results: Path, config_path: Path | None = None) -> Seal:
     manifest = stored.header
     if config_path is not None:
         _refuse_changed(manifest, config_path, results)
-    refuse_links_out(results)
     plan = _finished_plan(stored, results)
     expected = sealed_files(plan)
     missing = [path for path in expected if not (results / path).is_file()]
@@ -96,6 +95,7 @@ def _refuse_changed(manifest: Manifest, config_path: Path, results: Path) -> Non
 
 
 def _finished_plan(stored: Stored[Manifest], results: Path) -> Plan:
+    refuse_links_out(results)
     plan = plan_of(stored.header, results)
     found = (*contradictions(stored.header, plan), *history_faults(results, stored.content_id))
     if found:
