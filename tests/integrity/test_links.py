@@ -88,6 +88,16 @@ def test_what_a_seal_sets_aside_goes_through_no_link(
     assert (results / "old.json").exists()
 
 
+def test_a_file_in_place_of_a_folder_that_a_seal_writes_is_refused(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (results / "old.json").write_text("{}")
+    (results / "superseded").write_text("mine")
+    assert run(["campaign", "seal", str(results)]) == 3
+    assert "superseded: is a file where a folder is needed; remove it, or move it away" in capsys.readouterr().err
+    assert (results / "old.json").exists()
+
+
 @pytest.mark.parametrize("link", ["logs", "logs/replay", "logs/replay/a.log"])
 def test_a_jobs_log_goes_through_no_link(
     tmp_path: Path, elsewhere: Path, link: str, capsys: pytest.CaptureFixture[str]

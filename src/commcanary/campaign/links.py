@@ -36,13 +36,15 @@ def is_own_file(folder: Path, path: Path) -> bool:
 def own_place(folder: Path, path: Path) -> Path:
     """``path`` below ``folder``, to be written.
 
-    Raises ``StorageRefusal`` for a link, a pipe or a device on the way: what is written there lands elsewhere. A
+    Raises ``StorageRefusal`` for a link, a pipe, a device or a file on the way: what is written there lands elsewhere. A
     folder or file that is not there yet is none.
     """
     for step in _below(folder, path):
         if step.is_symlink():
             found = f"is a link to {os.readlink(step)}"  # noqa: PTH115 - not resolved
             raise StorageRefusal("", found, "remove it: nothing is written through links", file=str(step))
+        if step.is_file() and step != path:
+            raise StorageRefusal("", "is a file where a folder is needed", "remove it, or move it away", file=str(step))
         if step.exists() and not step.is_dir() and not step.is_file():
             raise StorageRefusal("", "is a pipe or device", "remove it: a file is written there", file=str(step))
     return path

@@ -106,7 +106,7 @@ def _files(seal: Seal, results: Path) -> Iterator[str]:
         except Refusal as refusal:
             yield f"{file.path}: {refusal.found}"
     yield from (f"{file.path}: is no manifest of the history" for file in seal.history if not is_history(file.path))
-    there = (*own_files(results), *(f"manifests/{path.name}" for path in (results / "manifests").glob("[0-9]*-*.json")))
+    there = {*own_files(results), *(f"manifests/{path.name}" for path in (results / "manifests").glob("[0-9]*-*.json"))}
     known = {file.path for file in (*seal.files, *seal.history)}
     yield from (f"not sealed: {name}" for name in sorted(there) if name not in known)
 
