@@ -36,8 +36,8 @@ def is_own_file(folder: Path, path: Path) -> bool:
 def own_place(folder: Path, path: Path) -> Path:
     """``path`` below ``folder``, to be written.
 
-    Raises ``StorageRefusal`` for a link, a pipe, a device or a file on the way: what is written there lands elsewhere. A
-    folder or file that is not there yet is none.
+    Raises ``StorageRefusal`` for a link, a pipe, a device or a file on the way: what is written there lands elsewhere,
+    or nowhere. A folder or file that is not there yet is none.
     """
     for step in _below(folder, path):
         if step.is_symlink():
