@@ -61,7 +61,7 @@ class EngineProgress:
             self._show(True)
         elif _FAILED.match(line):
             self._failed += 1
-            self._show(False)
+            self._show(True)
         elif line.startswith(_IDLE):
             self.idle = True
             complain(f"{self._name}: nothing to run, everything is up to date")
