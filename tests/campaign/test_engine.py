@@ -32,7 +32,7 @@ def test_kernels_are_kept_in_the_scratch_folder(tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.delenv("COMMCANARY_SCRATCH", raising=False)
     shared = Path(engine_environment(tmp_path)["NUMBA_CACHE_DIR"])
-    assert shared.parent == tmp_path / "results" / ".numba"
+    assert shared.parent == tmp_path / ".snakemake" / ".numba"
     monkeypatch.setenv("COMMCANARY_SCRATCH", str(tmp_path / "local"))
     local = Path(engine_environment(tmp_path)["NUMBA_CACHE_DIR"])
     assert local == tmp_path / "local" / ".numba" / shared.name

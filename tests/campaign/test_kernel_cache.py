@@ -43,6 +43,6 @@ def test_the_engine_caches_kernels_by_their_sources(tmp_path: Path, monkeypatch:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     found = engine_environment(tmp_path)["NUMBA_CACHE_DIR"]
     assert found == str(kernel_cache(tmp_path.resolve() / "results"))
-    assert Path(found).parent == tmp_path.resolve() / "results" / ".numba"
+    assert Path(found).parent == tmp_path.resolve() / ".snakemake" / ".numba"
     monkeypatch.setenv("NUMBA_CACHE_DIR", "elsewhere")
     assert engine_environment(tmp_path)["NUMBA_CACHE_DIR"] == "elsewhere"

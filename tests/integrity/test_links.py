@@ -42,7 +42,6 @@ def directory(sealed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("link", "target"),
     [
         ("results/.running", "file"),
-        ("results/.numba", "deep"),
         ("results/small/logs", "deep"),
         ("results/small/logs/engine.log", "file"),
         ("results/small/logs/replay", "deep"),

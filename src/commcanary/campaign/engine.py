@@ -87,8 +87,7 @@ def run_engine(
         raise UsageError(f"--profile {profile}: no such profile; known are {known}")
     base = [sys.executable, "-m", "snakemake", "--snakefile", str(root / "Snakefile")]
     base += ["--configfile", str(config.resolve()), "--workflow-profile", str(folder)]
-    for place in (directory / LOCK, directory / "results" / ".numba"):
-        own_place(directory / "results", place)
+    own_place(directory / "results", directory / LOCK)
     refuse_links_out(directory / "results" / plan.name)
     with _only_one(directory) as held:
         _remove_stale_lock(directory, base)
@@ -173,10 +172,11 @@ def _remove_stale_lock(directory: Path, base: Sequence[str]) -> None:
 def engine_environment(directory: Path) -> dict[str, str]:
     """The engine's environment: kernels cached in the scratch folder, one thread for each array library.
 
-    Scratch is what may be lost. It lies under the results, unless ``COMMCANARY_SCRATCH`` names another folder: on a
-    cluster one that each node has for itself, where the file system that they share is slow.
+    Scratch is what may be lost. It lies with the engine's records, not under the results: those may come from somebody
+    else, and compiled kernels are code. ``COMMCANARY_SCRATCH`` names another folder: on a cluster one that each node
+    has for itself, where the file system that they share is slow.
     """
-    cache = kernel_cache(Path(os.environ.get(SCRATCH, directory / "results")).resolve())
+    cache = kernel_cache(Path(os.environ.get(SCRATCH, directory / ".snakemake")).resolve())
     return {"NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1", **os.environ}
 
 
