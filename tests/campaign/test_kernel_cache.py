@@ -42,7 +42,7 @@ def test_an_edit_moves_the_cache_where_it_can_change_a_kernel(package: Path, fil
 def test_the_engine_caches_kernels_by_their_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     found = engine_environment(tmp_path)["NUMBA_CACHE_DIR"]
-    assert found == str(kernel_cache(tmp_path.resolve() / "results"))
+    assert found == str(kernel_cache(tmp_path.resolve() / ".snakemake"))
     assert Path(found).parent == tmp_path.resolve() / ".snakemake" / ".numba"
     monkeypatch.setenv("NUMBA_CACHE_DIR", "elsewhere")
     assert engine_environment(tmp_path)["NUMBA_CACHE_DIR"] == "elsewhere"
