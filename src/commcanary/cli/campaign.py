@@ -97,7 +97,7 @@ def status(results: Results) -> int:
             say(f"- {cell.cell}: {cell.state}, {cell.why}")
     _listed("outputs missing", found.missing)
     for failure in found.failures:
-        print(f"- failed: {failure}")
+        say(f"- failed: {failure}")
     _listed("files that the manifest does not know", found.unknown)
     return found.exit_code
 
