@@ -52,8 +52,14 @@ def has_records(directory: Path, plan: Plan) -> bool:
 
     Without them (results that were copied or unpacked) it cannot tell whether a result is of this configuration.
     """
-    results = directory / "results" / plan.name
-    return (directory / _RECORDS / plan.name).is_file() or not (results / "manifest.json").is_file()
+    return (directory / _RECORDS / plan.name).is_file() or not (directory / "results" / plan.name).exists()
+
+
+def note_records(directory: Path, plan: Plan) -> None:
+    """Say that the engine's records in ``directory`` are of the results of ``plan``: of all, or of none yet."""
+    records = directory / _RECORDS / plan.name
+    records.parent.mkdir(parents=True, exist_ok=True)
+    records.touch()
 
 
 def run_engine(
@@ -98,9 +104,8 @@ def run_engine(
             ).returncode
         results = directory / "results" / plan.name
         reopen(plan, results)
-        records = directory / _RECORDS / plan.name
-        if not (results / "manifest.json").is_file():
-            _note(records)
+        if not results.exists():
+            note_records(directory, plan)
         with _fresh(own_place(results, results / ENGINE_LOG)) as log:
             engine = subprocess.Popen(
                 command, cwd=directory, env=engine_environment(directory), pass_fds=(held,), stderr=log
@@ -108,24 +113,16 @@ def run_engine(
             try:
                 for line in _followed(results / ENGINE_LOG, engine):
                     watch(line)
-                code = engine.wait()
+                return engine.wait()
             except KeyboardInterrupt:
                 engine.send_signal(signal.SIGINT)
                 engine.wait()
                 raise
-        if code == 0 and everything:
-            _note(records)
-        return code
 
 
 def is_dry_run(arguments: Sequence[str]) -> bool:
     """Whether the engine's ``arguments`` ask only what would be made; flags of one letter may stand together."""
     return any(_DRY.fullmatch(argument) for argument in arguments)
-
-
-def _note(records: Path) -> None:
-    records.parent.mkdir(parents=True, exist_ok=True)
-    records.touch()
 
 
 def _fresh(log: Path) -> BinaryIO:

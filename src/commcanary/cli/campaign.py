@@ -47,7 +47,7 @@ def run(
 
     Where those arguments end the run early (a dry run, a target, --until) it says so and claims nothing.
     """
-    from commcanary.campaign.engine import has_records, is_dry_run, run_engine
+    from commcanary.campaign.engine import has_records, is_dry_run, note_records, run_engine
     from commcanary.campaign.plan import Plan
     from commcanary.stages.campaign_completion import why_incomplete
     from commcanary.stages.manifest import check_freeze
@@ -75,6 +75,8 @@ def run(
         return EXIT_DONE
     lacking = why_incomplete(plan, results)
     if lacking is None:
+        if everything:
+            note_records(Path.cwd(), plan)
         say(f"campaign {plan.name} is complete: {results}/report.html")
         return EXIT_DONE
     remedy = f"commcanary campaign status {results}"

@@ -61,17 +61,19 @@ def campaign_status_stage(results: Path) -> CampaignStatus:
         missing=missing,
         unknown=tuple(path for path in own_files(results) if path not in set(expected)),
         failures=tuple(failures(results)) if missing else (),
-        unsealed=_unsealed(results, stored.content_id),
+        unsealed=_unsealed(results, stored.content_id, expected),
     )
 
 
-def _unsealed(results: Path, manifest: str) -> str | None:
+def _unsealed(results: Path, manifest: str, expected: tuple[str, ...]) -> str | None:
     if not (results / SEAL).is_file():
         return "it is not sealed"
     try:
         seal = read_artifact(results / SEAL, SEALS).header
         if seal.manifest != manifest:
             return "its seal is of an earlier manifest"
+        if tuple(file.path for file in seal.files) != expected:
+            return "its seal lists other files than its manifest"
         changed = [file.path for file in seal.files if file_sha256(results / file.path) != file.sha256]
     except Refusal as refusal:
         return f"its seal cannot be checked ({refusal})"
